@@ -14,6 +14,7 @@ import { classify } from "../core/orders/classify.ts";
 import { noVerdict } from "../core/state/empty-view.ts";
 import type { Notes } from "../core/state/gate.ts";
 import { inputAgesDefault } from "../core/state/input-ages.ts";
+import { noneStands } from "../core/state/standing-condition.ts";
 import { noTerms, readTerms } from "../core/state/terms.ts";
 import type { FundView, InstrumentFacts } from "../core/state/view.ts";
 
@@ -248,7 +249,7 @@ function passingView(): FundView {
     haltReason: "",
     strategyOrdersInSecond: 0,
     fundOrdersInSecond: 0,
-    throttleTripped: false,
+    conditions: noneStands,
     repeatedExecutions: 0,
     borrowAvailable: d("1000000"),
     borrowFee: d("0.01"),

@@ -5,7 +5,9 @@
 //  2. Opening is idempotent: the same id again replaces what it says, and what has ended stays ended.
 //  3. Ending is final and happens once; what is not open cannot end.
 //  4. What is open is never dropped for want of room: above `symbolBlocksMax` in a fund the shell blocks the fund as a whole.
+import { tryParse } from "../../contracts/src/instant.ts";
 import type { RiskBlock, RiskBlockEnded } from "../../contracts/src/records/block.ts";
+import type { StandingCondition } from "../state/standing-condition.ts";
 
 /** Blocks of symbols that one fund may have open; more would only be read by nobody. */
 export const symbolBlocksMax = 1_000;
@@ -67,22 +69,10 @@ function leave(book: BlockBook, { block_id: id, fund_id: fundId, symbol = "" }: 
   if (ofFund?.size === 0) book.byFund.delete(fundId);
 }
 
-/** The oldest that keeps the fund from new risk in the symbol, of the whole fund before the symbol's own; and how many there are. */
-export function blockedBy(
-  { byFund }: BlockBook,
-  fundId: string,
-  symbol: string,
-): { readonly block: RiskBlock; readonly count: number } | undefined {
-  const ofFund = byFund.get(fundId);
-  if (ofFund === undefined) return undefined;
-  const [wide, own] = [ofFund.get(""), ofFund.get(symbol)];
-  const block = first(wide) ?? first(own);
-  return block === undefined ? undefined : { block, count: (wide?.size ?? 0) + (own?.size ?? 0) };
-}
-
-function first(blocks: ReadonlyMap<string, RiskBlock> | undefined): RiskBlock | undefined {
-  for (const block of blocks?.values() ?? []) return block;
-  return undefined;
+/** As it denies new risk: of a fund as a whole, or of its symbol in it. */
+export function conditionOfBlock(block: RiskBlock): StandingCondition {
+  const { block_id: blockId, fund_id: fundId, symbol, reason, at } = block;
+  return { code: "FILL_NOT_ACCEPTED", fundId, symbol, reason, facts: [["block_id", blockId]], since: tryParse(at) };
 }
 
 /** Of a fund, oldest first. */

@@ -1,50 +1,69 @@
-// The restrictions in force as the engine keeps them: by what an order names, so that filling a view costs nothing while there are none. Of several of
-// one kind that cover the same order the oldest is named; of gross exposure the strictest counts.
+// What watchdogs restrict, as the engine keeps it: what denies new risk altogether is handed in as conditions, and what judges the order (gross
+// exposure, options sold short) stands here by fund. Of several of one kind in a fund the oldest is named; of gross exposure the strictest counts.
+import type { DenialCode } from "../../contracts/src/codes.ts";
 import type * as instant from "../../contracts/src/instant.ts";
 import type { Restriction, RestrictionKind } from "../../contracts/src/records/restriction.ts";
 import * as exact from "../money/exact.ts";
+import type { Fact, StandingCondition } from "../state/standing-condition.ts";
 import type { RestrictedBy, RestrictionView } from "../state/view.ts";
 
-/** Kinds that the gates judge; how much a strategy may use is research's business. */
-type GateKind = Exclude<RestrictionKind, "ALLOCATION">;
+/** How much a strategy may use is research's business. */
+const codes: Readonly<Partial<Record<RestrictionKind, DenialCode>>> = {
+  THROTTLE: "AGGRESSIVE_THROTTLED",
+  COOLDOWN: "NEWS_COOLDOWN",
+  SHADOW: "STRATEGY_SHADOWED",
+};
+
+/** Also that nobody knows which restrictions there are. */
+export const watchdogConditions: ReadonlySet<DenialCode> = new Set([...Object.values(codes), "RESTRICTIONS_UNKNOWN"]);
 
 export interface RestrictionBook {
-  /** Whether the list is young enough to be relied on; the shell says so before every check. */
-  known: boolean;
-  /** How many the gates judge. */
-  count: number;
-  /** By the kind and the names of its scope. */
-  readonly inForce: Map<string, RestrictedBy>;
-  /** The symbols of THROTTLE and COOLDOWN, by fund; of every fund under the empty name. */
-  readonly symbols: Map<string, ReadonlySet<string>>;
+  /** By fund. */
+  readonly gross: Map<string, RestrictedBy>;
+  readonly noShortOptions: Map<string, RestrictedBy>;
   readonly since: Map<string, instant.Instant>;
 }
 
 export function createRestrictionBook(): RestrictionBook {
-  return { known: true, count: 0, inForce: new Map(), symbols: new Map(), since: new Map() };
+  return { gross: new Map(), noShortOptions: new Map(), since: new Map() };
 }
 
-const keyOf = (kind: GateKind, first: string, second = ""): string => `${kind}\n${first}\n${second}`;
+export const saidBy = ({ watchdog, episodeId }: RestrictedBy): string => `${watchdog} in episode ${episodeId}`;
 
-/** Replaces all of them. */
-export function setRestrictions(book: RestrictionBook, restrictions: readonly Restriction[]): void {
-  const { inForce, symbols, since } = book;
-  for (const kept of [inForce, symbols, since]) kept.clear();
+export function restrictionFacts({ watchdog, episodeId, restrictionId }: RestrictedBy): readonly Fact[] {
+  return [
+    ["watchdog", watchdog],
+    ["episode_id", episodeId],
+    ["restriction_id", restrictionId],
+  ];
+}
+
+/** Replaces all that judge the order, and gives those that are conditions. */
+export function setRestrictions(
+  book: RestrictionBook,
+  restrictions: readonly Restriction[],
+): readonly StandingCondition[] {
+  const { gross, noShortOptions, since } = book;
+  for (const kept of [gross, noShortOptions, since]) kept.clear();
   const oldestFirst = [...restrictions].sort((one, other) => one.since - other.since);
-  const named = new Map<string, Set<string>>();
   for (const restriction of oldestFirst) {
-    const { kind, fundId = "", strategyId = "", symbol, restrictionId } = restriction;
-    if (kind === "ALLOCATION") continue;
-    const key =
-      symbol === undefined ? keyOf(kind, kind === "SHADOW" ? strategyId : fundId) : keyOf(kind, fundId, symbol);
-    const first = inForce.get(key);
+    const { kind, fundId = "", restrictionId } = restriction;
+    if (kind !== "GROSS" && kind !== "NO_SHORT_OPTIONS") continue;
+    const ofKind = kind === "GROSS" ? gross : noShortOptions;
     const by = restrictedBy(restriction);
+    const first = ofKind.get(fundId);
     since.set(restrictionId, restriction.since);
-    if (first === undefined || isStricter(by, first)) inForce.set(key, by);
-    if (symbol !== undefined) named.set(fundId, (named.get(fundId) ?? new Set()).add(symbol));
+    if (first === undefined || isStricter(by, first)) ofKind.set(fundId, by);
   }
-  for (const [fundId, of] of named) symbols.set(fundId, of);
-  book.count = inForce.size;
+  return oldestFirst.flatMap(conditionOf);
+}
+
+function conditionOf(restriction: Restriction): readonly StandingCondition[] {
+  const { kind, fundId, strategyId, symbol, since } = restriction;
+  const code = codes[kind];
+  if (code === undefined) return [];
+  const [reason, facts] = [saidBy(restriction), restrictionFacts(restriction)];
+  return [{ code, reason, fundId, strategyId, symbol, facts, since }];
 }
 
 function restrictedBy({ restrictionId, watchdog, episodeId, factor, base }: Restriction): RestrictedBy {
@@ -58,29 +77,12 @@ function isStricter({ allowed }: RestrictedBy, { allowed: first }: RestrictedBy)
   return allowed !== undefined && first !== undefined && allowed < first;
 }
 
-/** Only asked while something is restricted, or nobody knows. */
+/** What judges an order of the fund. */
 export function restrictionsOf(
-  { known, inForce }: RestrictionBook,
-  { fund_id: fundId, strategy_id: strategyId, symbol }: { fund_id: string; strategy_id: string; symbol: string },
+  { gross, noShortOptions }: RestrictionBook,
+  fundId: string,
 ): RestrictionView | undefined {
-  const found: RestrictionView = {
-    isUnknown: !known,
-    throttle: inForce.get(keyOf("THROTTLE", fundId, symbol)) ?? inForce.get(keyOf("THROTTLE", "", symbol)),
-    cooldown: inForce.get(keyOf("COOLDOWN", fundId, symbol)) ?? inForce.get(keyOf("COOLDOWN", "", symbol)),
-    shadow: inForce.get(keyOf("SHADOW", strategyId)),
-    noShortOptions: inForce.get(keyOf("NO_SHORT_OPTIONS", fundId)),
-    gross: inForce.get(keyOf("GROSS", fundId)),
-  };
-  const { isUnknown, throttle, cooldown, shadow, noShortOptions, gross } = found;
-  return isUnknown || (throttle ?? cooldown ?? shadow ?? noShortOptions ?? gross) !== undefined ? found : undefined;
-}
-
-/** Symbols in which the fund is throttled or cools down. */
-export function restrictedSymbols({ symbols }: RestrictionBook, fundId: string): readonly string[] {
-  return [...new Set([...(symbols.get(fundId) ?? []), ...(symbols.get("") ?? [])])];
-}
-
-/** Whether the fund may sell no options short, and why. */
-export function shortOptionsBlock({ inForce }: RestrictionBook, fundId: string): RestrictedBy | undefined {
-  return inForce.get(keyOf("NO_SHORT_OPTIONS", fundId));
+  if (gross.size === 0 && noShortOptions.size === 0) return undefined;
+  const found: RestrictionView = { noShortOptions: noShortOptions.get(fundId), gross: gross.get(fundId) };
+  return found.gross === undefined && found.noShortOptions === undefined ? undefined : found;
 }

@@ -1,7 +1,16 @@
 // What the shell does with blocks that an operator accepts: judge a fill, open, settle by a price, end.
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { RiskBlock, RiskBlockEnded } from "../../contracts/src/records/block.ts";
-import { blocksOf, endBlock, hasRoom, openBlock } from "../blocks/block-book.ts";
+import {
+  type BlocksSnapshot,
+  blocksOf,
+  conditionOfBlock,
+  endBlock,
+  hasRoom,
+  openBlock,
+  restoreBlocks,
+} from "../blocks/block-book.ts";
+import { setConditions } from "../blocks/condition-book.ts";
 import { judgePrice, type PricedFill, type PriceJudgement } from "./judge-fill.ts";
 import type { EngineState } from "./state.ts";
 
@@ -29,8 +38,15 @@ export function acceptanceOf(state: EngineState): Acceptance {
   const { blockBook } = state;
   return {
     judge: (fill, now) => judgePrice(state, fill, now),
-    open: (block) => openBlock(blockBook, block),
-    end: (ended) => endBlock(blockBook, ended),
+    open(block) {
+      openBlock(blockBook, block);
+      standUp(state, block.block_id);
+    },
+    end(ended) {
+      const wasOpen = endBlock(blockBook, ended);
+      standUp(state, ended.block_id);
+      return wasOpen;
+    },
     block: (blockId) => blockBook.open.get(blockId),
     ended: (blockId) => blockBook.ended.get(blockId),
     ofFill: (fundId, fillId) => blocksOf(blockBook, fundId).filter(({ fill }) => fill?.fill_id === fillId),
@@ -44,4 +60,15 @@ export function acceptanceOf(state: EngineState): Acceptance {
       );
     },
   };
+}
+
+/** A block that is open is a condition that stands. */
+function standUp({ blockBook, conditions, books }: EngineState, blockId: string): void {
+  const block = blockBook.open.get(blockId);
+  setConditions(conditions, books, `block ${blockId}`, block === undefined ? [] : [conditionOfBlock(block)]);
+}
+
+export function restoreAcceptance(state: EngineState, snapshot: BlocksSnapshot): void {
+  restoreBlocks(state.blockBook, snapshot);
+  for (const blockId of state.blockBook.open.keys()) standUp(state, blockId);
 }

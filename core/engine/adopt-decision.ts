@@ -12,7 +12,7 @@ import { countApproval } from "../orders/throttle.ts";
 import { fundBookOf, strategyBookOf, symbolBookOf } from "../state/records.ts";
 import { directionOf } from "../state/terms.ts";
 import { amendsInput, lowersWord, windowInput } from "./check.ts";
-import type { EngineState } from "./state.ts";
+import { type EngineState, setTripped } from "./state.ts";
 
 type Approved = Omit<Amended, "terms"> & { readonly askedBy: string };
 
@@ -60,9 +60,9 @@ function figureOf(check: GateCheck | undefined, name: string): string | undefine
   return check?.figures.find((figure) => figure.name === name)?.value;
 }
 
-function adoptTrip({ books }: EngineState, order: Order, at: Instant): void {
-  const strategy = strategyBookOf(books, order.strategy_id);
-  strategy.trippedAt ??= at;
+function adoptTrip(state: EngineState, order: Order, at: Instant): void {
+  const strategy = strategyBookOf(state.books, order.strategy_id);
+  if (strategy.trippedAt === undefined) setTripped(state, strategy, at);
 }
 
 /** An id that is open already, which no engine approves as a new order, is held for the larger of the two: never for less. */

@@ -1,5 +1,6 @@
 // What ends each standing condition, for people: one sentence, and the command where one does it.
 import type { DenialCode, FaultCode } from "../../contracts/src/codes.ts";
+import { episodeEnds, findCondition, restrictionsList } from "../blocks/index.ts";
 import type { StandingBlock } from "./standing.ts";
 
 export interface BlockWords {
@@ -14,13 +15,7 @@ type Words = (named: Named) => Omit<BlockWords, "sinceUnknown"> & { readonly sin
 
 const notKept = "The engine does not keep when it began.";
 const neverSeen = "There has been none since the engine started.";
-const lossesList = ({ fundId }: Named) => `ctl riskengine losses list --fund-id ${fundId ?? ""}`;
 const freshPrice = "The next price ends it; when none comes, check the feed.";
-
-const episodeEnds = "It ends when the watchdog's episode clears, or by a risk officer.";
-const restricted =
-  (ends: string): Words =>
-  () => ({ ends, command: "ctl operations restrictions list" });
 
 const closedEnvelope: Words = ({ fundId }) => ({
   ends: "A risk officer opens the fund's limits again; marked exits pass meanwhile.",
@@ -44,45 +39,9 @@ const words: Readonly<Partial<Record<DenialCode | FaultCode, Words>>> = {
     ends: "It ends when the store answers again; after a mismatch of the books, when the engine is started anew.",
     command: "ctl doctor",
   }),
-  AUDIT_UNAVAILABLE: () => ({
-    ends: "It ends by itself when the audit log is whole and up to date again.",
-    command: "ctl operations audit status",
-    sinceUnknown: "The reason says since when the log is broken.",
-  }),
-  DISK_LOW: () => ({
-    ends: "It ends by itself when there is room on the disk again, or when it can be measured again; marked exits pass meanwhile.",
-    command: "ctl doctor",
-  }),
-  UNAUDITED_CHANGE: () => ({
-    ends: "It ends when the change is undone, or accepted by an admin and a second person; marked exits pass meanwhile.",
-    command: "ctl operations unaudited list",
-  }),
-  LOSS_CONFIRMATION_PENDING: (named) => ({
-    ends: "The next valuations confirm the loss, which halts the fund, or clear it.",
-    command: lossesList(named),
-  }),
-  LOSS_NOT_JUDGED: (named) => ({
-    ends: "It ends when every configured loss limit is judged again; the reason says what is missing.",
-    command: lossesList(named),
-  }),
-  LOSS_BASELINE_MISSING: (named) => ({
-    ends: "The first valuation of the period sets its baseline.",
-    command: lossesList(named),
-  }),
-  CORPORATE_ACTION_UNDER_WAY: () => ({
-    ends: "It ends within seconds, when every book has the action, or when it is aborted.",
-  }),
   ORDER_FUND_FLATTENING: () => ({
     ends: "It ends by itself when the fund's broker calls it flat; marked exits pass meanwhile.",
     command: "ctl operations flatten show",
-  }),
-  SYMBOL_BLOCKED: ({ fundId, symbol }) => ({
-    ends: `It ends when our position in ${symbol ?? "it"} and the broker's agree.`,
-    command: `ctl riskengine differences list --fund-id ${fundId ?? ""}`,
-  }),
-  FILL_NOT_ACCEPTED: ({ blockId }) => ({
-    ends: "An operator accepts it with a reason; one without a price to hold it against also ends by the next price that it fits. Exits pass.",
-    command: `ctl riskengine blocks accept ${blockId ?? ""} --reason TEXT`,
   }),
   BROKER_NOT_ALLOWED: closedEnvelope,
   ORDER_TYPE_NOT_ALLOWED: closedEnvelope,
@@ -95,18 +54,8 @@ const words: Readonly<Partial<Record<DenialCode | FaultCode, Words>>> = {
     ends: "It ends when the exit passes: as soon as the approvals that hold its room are sent, run out or are released.",
     command: `ctl riskengine approvals list --unsent --fund-id ${fundId ?? ""}`,
   }),
-  AGGRESSIVE_THROTTLED: restricted(
-    "Passive orders pass. It ends when the watchdog's episode clears, or by a risk officer.",
-  ),
-  NEWS_COOLDOWN: restricted(episodeEnds),
-  STRATEGY_SHADOWED: restricted(episodeEnds),
-  GROSS_EXPOSURE_REDUCED: restricted(episodeEnds),
-  SHORT_OPTIONS_BLOCKED: restricted(episodeEnds),
-  RESTRICTIONS_UNKNOWN: () => ({ ends: "It ends when the store answers again.", command: "ctl doctor" }),
-  THROTTLE_TRIPPED: ({ strategyId }) => ({
-    ends: "An operator releases the throttle.",
-    command: `ctl riskengine throttle release --strategy-id ${strategyId ?? ""} --reason TEXT`,
-  }),
+  GROSS_EXPOSURE_REDUCED: () => ({ ends: episodeEnds, command: restrictionsList }),
+  SHORT_OPTIONS_BLOCKED: () => ({ ends: episodeEnds, command: restrictionsList }),
   SYMBOL_RESTRICTED: () => ({
     ends: "It ends when the restricted list no longer has the symbol.",
     command: "ctl treasury reference show --kind restricted",
@@ -156,7 +105,22 @@ const store: BlockWords = {
   sinceUnknown: notKept,
 };
 
+/** What a condition's sentence or command names. */
+function filledIn(text: string, { fundId = "", strategyId = "", symbol = "it", blockId = "" }: Named): string {
+  return text
+    .replace("{fund_id}", () => fundId)
+    .replace("{strategy_id}", () => strategyId)
+    .replace("{symbol}", () => symbol)
+    .replace("{block_id}", () => blockId);
+}
+
 export function blockWords(code: DenialCode | FaultCode, named: Named): BlockWords {
+  const condition = findCondition(code);
+  if (condition !== undefined) {
+    const { ends, command, sinceUnknown = notKept } = condition;
+    const commanded = command === undefined ? {} : { command: filledIn(command, named) };
+    return { sinceUnknown, ends: filledIn(ends, named), ...commanded };
+  }
   const found = Object.hasOwn(words, code) ? words[code]?.(named) : undefined;
   return found === undefined ? store : { sinceUnknown: notKept, ...found };
 }

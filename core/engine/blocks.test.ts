@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { DenialCode } from "../../contracts/src/codes.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import * as instant from "../../contracts/src/instant.ts";
 import type { RiskBlock } from "../../contracts/src/records/block.ts";
@@ -19,12 +20,14 @@ import {
   orderOf,
   prices,
   reference,
+  stand,
   startOfDay,
 } from "../../testkit/risk/engine-fixture.ts";
 import { compileEnvelope } from "../envelope/envelope.ts";
+import { lossConditions } from "../losses/loss-standing.ts";
 import { createEngine, type Engine } from "./engine.ts";
 import type { StandingBlock } from "./standing.ts";
-import { standingConditions } from "./standing-conditions.ts";
+import { standingOf } from "./standing-conditions.ts";
 
 /** What another order could escape: its own words and sides, what it claims to reduce, its size, its pace, its short, its verdict. A code that fits none of these is to be put among the standing ones. */
 const isAboutTheOrder: readonly RegExp[] = [
@@ -172,16 +175,20 @@ function under(given: Conditions): { readonly engine: Engine; readonly at: insta
     engine.setNav({ fund_id: id, nav: "1000000", currency, as_of: instant.format(id === "gamma" ? startOfDay : at) });
   }
   if (given.differs) {
-    engine.setSymbolBlocks([{ fundId: "alpha", symbol: "MSFT", reason: "5 against 6", since: startOfDay }]);
+    const differs = { fundId: "alpha", symbol: "MSFT", reason: "5 against 6", since: startOfDay };
+    stand(engine, { code: "SYMBOL_BLOCKED", ...differs });
   }
   engine.setRestrictions(given.watched.map((kind) => restriction(kind as RestrictionKind)));
-  engine.setRestrictionsKnown(!given.watchedUnknown);
+  if (given.watchedUnknown) stand(engine, { code: "RESTRICTIONS_UNKNOWN", reason: "" });
   for (const [n, symbol] of given.unaccepted.entries()) engine.acceptance.open(unaccepted(`b-${n}`, symbol));
-  if (given.auditLate) engine.setAudit({ goodUntil: moment(-1), reason: "The audit log is behind" });
-  if (given.diskLow) engine.setDisk({ reason: "The disk of /data has 900 MB free", since: startOfDay });
-  if (given.unaudited) engine.setUnaudited({ reason: "The row h-1 of halt was removed", since: startOfDay });
+  if (given.auditLate)
+    stand(engine, { code: "AUDIT_UNAVAILABLE", from: moment(-1), reason: "The audit log is behind" });
+  const since = startOfDay;
+  if (given.diskLow) stand(engine, { code: "DISK_LOW", reason: "The disk of /data has 900 MB free", since });
+  if (given.unaudited) stand(engine, { code: "UNAUDITED_CHANGE", reason: "The row h-1 of halt was removed", since });
   const judgedUntil = given.lossMissing ? undefined : moment(100_000_000);
-  engine.setLosses({ fundId: "beta", judgedUntil, reason: "no baseline", isPending: given.lossPending });
+  const losses = { judgedUntil, reason: "no baseline", isPending: given.lossPending };
+  engine.setConditions("losses of beta", lossConditions("beta", losses));
   return { engine, at };
 }
 
@@ -190,7 +197,7 @@ describe("22.10: blocks", () => {
     const [given] = fc.sample(conditions, { seed: 2212, numRuns: 1 });
     if (given === undefined) throw new Error("no conditions");
     const { engine, at } = under({ ...given, haltsUnknown: false, firmHalt: false });
-    engine.setAudit({ goodUntil: Number.NEGATIVE_INFINITY, reason: "The audit log is broken", since: moment(-90) });
+    stand(engine, { code: "AUDIT_UNAVAILABLE", reason: "The audit log is broken", since: moment(-90) });
     const found = all(engine, at).find(({ code }) => code === "AUDIT_UNAVAILABLE");
     expect(found?.since).toBe(moment(-90));
   });
@@ -204,7 +211,7 @@ describe("22.10: blocks", () => {
         expect(engine.snapshot()).toEqual(before);
         for (const asked of orders()) {
           const code = codeOf(engine, asked, at);
-          if (!Object.hasOwn(standingConditions, code)) continue;
+          if (standingOf(code as DenialCode) === undefined) continue;
           const found = listed.some((block) => block.code === code && covers(block, asked));
           expect(found, `${code} for ${JSON.stringify(asked)} among ${JSON.stringify(listed)}`).toBe(true);
         }
@@ -236,7 +243,7 @@ describe("22.10: blocks", () => {
       [...readFileSync(join(folder, name), "utf8").matchAll(/code: "([A-Z_]+)"/g)].map(([, code]) => code ?? ""),
     );
     const isKnown = (code: string): boolean =>
-      Object.hasOwn(standingConditions, code) || isAboutTheOrder.some((pattern) => pattern.test(code));
+      standingOf(code as DenialCode) !== undefined || isAboutTheOrder.some((pattern) => pattern.test(code));
     expect([...new Set(codes)].filter((code) => !isKnown(code))).toEqual([]);
   });
 

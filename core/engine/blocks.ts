@@ -7,6 +7,7 @@ import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import * as instant from "../../contracts/src/instant.ts";
 import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
 import { blocksOf } from "../blocks/block-book.ts";
+import { findCondition } from "../blocks/index.ts";
 import type { Envelope } from "../envelope/envelope.ts";
 import { isPositive, nothing, oneUnit, toDecimal } from "../money/amount.ts";
 import * as fundStates from "../state/fund-state.ts";
@@ -16,7 +17,7 @@ import { namesOf } from "./fast/order-hash.ts";
 import { fillView } from "./fill-view.ts";
 import { blockedSymbols, isOfFundAndSymbol, shortOptionBlocks } from "./restriction-blocks.ts";
 import type { BlockScope, Probe, StandingBlock } from "./standing.ts";
-import { imaginedName, mendPrice, standingConditions, withoutLimits } from "./standing-conditions.ts";
+import { imaginedName, mendPrice, standingOf, withoutLimits } from "./standing-conditions.ts";
 import type { EngineState } from "./state.ts";
 
 /** More conditions than there are codes cannot stand. */
@@ -29,9 +30,9 @@ function standingBlocks(state: EngineState, probe: Probe, askedAt: instant.Insta
   const found: StandingBlock[] = [];
   for (let asked = 0; asked < askedMax; asked += 1) {
     const denial = firstDenial(view, order, now);
-    const condition = denial === undefined ? undefined : standingConditions[denial.code];
+    const condition = denial && standingOf(denial.code);
     if (denial === undefined || condition === undefined) return found;
-    if (denial.code !== "FILL_NOT_ACCEPTED") {
+    if (findCondition(denial.code)?.oneByOne !== true) {
       const scope = condition.scope(view);
       const since = condition.since(view, state, probe, now);
       found.push({ code: denial.code, scope, ...idsOf(scope, denial.code, probe), reason: denial.reason, since });

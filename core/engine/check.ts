@@ -24,7 +24,7 @@ import type { Checked, CheckUndo } from "./decision.ts";
 import { type Hash, namesOf } from "./fast/order-hash.ts";
 import { type Found, fillView } from "./fill-view.ts";
 import { isPlatformExit, withHolders } from "./platform-exit.ts";
-import { type EngineState, noteClock } from "./state.ts";
+import { type EngineState, noteClock, setTripped } from "./state.ts";
 
 /** Up to and with the static gate, after which an order counts for its pace. */
 const earlyGates: readonly Gate[] = gatesOf("key", "order");
@@ -146,7 +146,7 @@ export function withdraw(state: EngineState, checked: Checked): void {
   letGo(state, order, undo);
   uncount(state, order, undo);
   const strategy = state.books.strategies.get(order.strategy_id);
-  if (undo.tripped && strategy !== undefined) strategy.trippedAt = undefined;
+  if (undo.tripped && strategy !== undefined) setTripped(state, strategy, undefined);
   undo.tripped = false;
   if (!Number.isNaN(undo.keyAt)) state.keys.forget(checked.keyHash, instant.fromMicroseconds(undo.keyAt));
   undo.keyAt = Number.NaN;
@@ -242,7 +242,7 @@ function trip(state: EngineState, undo: CheckUndo, at: Instant): void {
   const { strategy } = state.found;
   if (strategy === undefined) throw new Defect("a throttle tripped of a strategy that nobody knows");
   if (strategy.trippedAt !== undefined) return;
-  strategy.trippedAt = at;
+  setTripped(state, strategy, at);
   undo.tripped = true;
 }
 

@@ -24,6 +24,7 @@ import type { Mark } from "../../contracts/src/records/market.ts";
 import type { Fill, FillReversal, OrderTransition } from "../../contracts/src/records/order.ts";
 import type { ReferenceContents } from "../../contracts/src/records/reference.ts";
 import type { Restriction } from "../../contracts/src/records/restriction.ts";
+import { setConditions } from "../blocks/condition-book.ts";
 import { setRestrictions } from "../blocks/restriction-book.ts";
 import type { Envelope } from "../envelope/envelope.ts";
 import { catchUp, sectorGross, unpricedSymbols } from "../exposure/exposure.ts";
@@ -50,6 +51,7 @@ import {
 import { type Asker, unknownAsker } from "../orders/waiting-exits.ts";
 import * as fundStates from "../state/fund-state.ts";
 import { sumOf } from "../state/fund-state.ts";
+import type { StandingCondition } from "../state/standing-condition.ts";
 import type { Verdict } from "../state/view.ts";
 import { type Acceptance, acceptanceOf } from "./acceptance.ts";
 import { adoptDecision } from "./adopt-decision.ts";
@@ -57,7 +59,6 @@ import { type BlockedFund, firmBlocks, fundBlocks, fundsToAsk, symbolBlocks, sym
 import { check, conclude, withdraw } from "./check.ts";
 import type { Checked as CheckResult } from "./decision.ts";
 import { type Hash, hashOfBytes } from "./fast/order-hash.ts";
-import type { AuditStanding, ChangeStanding, DiskStanding } from "./fill-view.ts";
 import { headroom } from "./headroom.ts";
 import type { HeadroomQuestion } from "./limits-in-force.ts";
 import { type EngineSnapshot, restoreSnapshot, takeSnapshot } from "./snapshot.ts";
@@ -67,19 +68,15 @@ import {
   type EngineState,
   type HaltState,
   type HeldSymbol,
-  type LossStanding,
   noteClock,
   type EngineOptions as Options,
-  type SymbolBlock,
-  setAudit,
   setEnvelope,
   setHalts,
   setHeldSymbols,
-  setLosses,
   setMark,
   setNav,
   setReference,
-  setSymbolBlocks,
+  setTripped,
 } from "./state.ts";
 import { reserveWithdrawal, type WithdrawalAsked } from "./withdrawal.ts";
 
@@ -118,23 +115,13 @@ export interface Engine {
   /** What the clock shows. When it was set back, marks and values that are dated later count as of now, so that newer ones take their place. */
   noteClock(now: Instant): void;
   setHalts(halts: HaltState): void;
-  /** Said before a fund's first valuation; a fund of which nobody says anything is not asked about. */
-  setLosses(standing: LossStanding): void;
-  /** Symbols in which a fund may take no new risk; replaces all that were. */
-  setSymbolBlocks(blocks: readonly SymbolBlock[]): void;
+  /** What denies new risk, as its source says it: all that this source hands in, in place of what it handed in before. The shell does so before it serves. */
+  setConditions(source: string, standing: readonly StandingCondition[]): void;
   /** Symbols in which nothing is decided because of a corporate action; replaces all that were. */
   setHeldSymbols(held: readonly HeldSymbol[]): void;
   heldSymbols(): readonly string[];
   /** What watchdogs keep from being done; replaces all that were. */
   setRestrictions(restrictions: readonly Restriction[]): void;
-  /** Whether that list is young enough; new risk is denied while it is not. */
-  setRestrictionsKnown(known: boolean): void;
-  /** Until when the audit log may be relied on. An engine that is never told does not ask; the shell tells it before it serves. */
-  setAudit(standing: Readonly<AuditStanding>): void;
-  /** Why the disk has too little room for new risk; undefined when it has enough. As with the audit log, the shell tells before it serves. */
-  setDisk(low: DiskStanding["low"]): void;
-  /** Which change nobody audited, or why nobody knows of any; undefined when there is none. The shell says so before it serves. */
-  setUnaudited(found: ChangeStanding["found"]): void;
   check(order: Order, at: Instant, asker?: Asker): Checked;
   /** The second half of a check whose outcome is "ask", with the risk officer's answer. */
   conclude(asked: Checked, verdict: Verdict, at: Instant): Checked;
@@ -203,20 +190,12 @@ export function createEngine(options: EngineOptions): Engine {
     setMark: (mark) => setMark(state, mark),
     noteClock: (now) => noteClock(state, now),
     setHalts: (halts) => setHalts(state, halts),
-    setLosses: (standing) => setLosses(state, standing),
-    setSymbolBlocks: (blocks) => setSymbolBlocks(state, blocks),
+    setConditions: (source, standing) => setConditions(state.conditions, state.books, source, standing),
     setHeldSymbols: (held) => setHeldSymbols(state, held),
-    heldSymbols: () => [...state.heldSymbols.keys()],
-    setRestrictions: (restrictions) => setRestrictions(state.restrictions, restrictions),
-    setRestrictionsKnown(known) {
-      state.restrictions.known = known;
-    },
-    setAudit: (standing) => setAudit(state, standing),
-    setUnaudited(found) {
-      state.changes.found = found;
-    },
-    setDisk(low) {
-      state.disk.low = low;
+    heldSymbols: () => [...state.heldSymbols],
+    setRestrictions(restrictions) {
+      const standing = setRestrictions(state.restrictions, restrictions);
+      setConditions(state.conditions, state.books, "restrictions", standing);
     },
     check: (order, at, asker = unknownAsker) => check(state, order, at, asker),
     conclude: (asked, verdict, at) => conclude(state, asked, verdict, at),
@@ -233,7 +212,9 @@ export function createEngine(options: EngineOptions): Engine {
     approval: (orderId) => approvalOf(state.orders, orderId),
     releaseThrottle(strategyId) {
       const strategy = state.books.strategies.get(strategyId);
-      return strategy !== undefined && release(strategy);
+      if (strategy === undefined || !release(strategy)) return false;
+      setTripped(state, strategy, undefined);
+      return true;
     },
     throttle: (strategyId) => throttleStatus(state, strategyId),
     adoptDecision: (order, decision, at, askedBy = "") => adoptDecision(state, order, decision, at, askedBy),

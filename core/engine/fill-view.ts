@@ -3,7 +3,8 @@
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
-import { type BlockBook, blockedBy } from "../blocks/block-book.ts";
+import type { BlockBook } from "../blocks/block-book.ts";
+import { type ConditionBook, conditionsOn } from "../blocks/condition-book.ts";
 import { type RestrictionBook, restrictionsOf } from "../blocks/restriction-book.ts";
 import { catchUp, firstUnpriced, oldestMarkAgeMs, sectorGross } from "../exposure/exposure.ts";
 import { type LineValue, lineValue } from "../exposure/line-value.ts";
@@ -26,9 +27,10 @@ import * as fundStates from "../state/fund-state.ts";
 import { headOf, noRow, pendingBuyAt, pendingSellAt, positionAt, rowOf, sumOf } from "../state/fund-state.ts";
 import type { InputAges } from "../state/input-ages.ts";
 import { type Books, type FundBook, pricesOf, type StrategyBook, type SymbolBook } from "../state/records.ts";
+import { noneStands } from "../state/standing-condition.ts";
 import { strategyPositionOf } from "../state/strategy-positions.ts";
 import { readTerms } from "../state/terms.ts";
-import type { FundView, OpenBlockView } from "../state/view.ts";
+import type { FundView } from "../state/view.ts";
 import type { NameHashes } from "./fast/order-hash.ts";
 
 /** The halts in force, by whom they cover; the strictest of each level. */
@@ -44,43 +46,17 @@ export function createHaltBook(): HaltBook {
   return { known: false, epoch: 0, firm: undefined, funds: new Map(), strategies: new Map() };
 }
 
-/** Symbols in which a fund may take no new risk, and why, by fund. */
-export type SymbolBlocks = Map<string, ReadonlyMap<string, string>>;
-
-/** How long the audit log may be relied on as it was last heard of, and what is wrong with it after that. */
-export interface AuditStanding {
-  /** Decisions at or after this moment deny new risk; microseconds. */
-  goodUntil: number;
-  reason: string;
-  /** Since when it is broken; microseconds, undefined when it is only behind. */
-  since?: number | undefined;
-}
-
-/** What the engine last heard of the disk: why there is too little room, and since when; undefined when there is enough. */
-export interface DiskStanding {
-  low: { readonly reason: string; readonly since: Instant } | undefined;
-}
-
-/** What the engine last heard of changes that nobody audited: why new risk is denied, and since when; undefined when there are none. */
-export interface ChangeStanding {
-  found: { readonly reason: string; readonly since: Instant } | undefined;
-}
-
 /** Where the view is filled from. */
 export interface ViewSource {
   readonly books: Books;
   readonly orders: OrderBook;
   readonly halts: HaltBook;
-  readonly symbolBlocks: SymbolBlocks;
-  /** What an operator must accept. */
+  /** What denies new risk while it stands. */
+  readonly conditions: ConditionBook;
+  /** What an operator must accept; each is a condition as well. */
   readonly blockBook: BlockBook;
-  /** Symbols in which nothing is decided because of a corporate action. */
-  readonly heldSymbols: Map<string, { readonly reason: string; readonly since: Instant }>;
   /** Exits of the platform that wait for room. */
   readonly waitingExits: WaitingExits;
-  readonly audit: AuditStanding;
-  readonly disk: DiskStanding;
-  readonly changes: ChangeStanding;
   readonly restrictions: RestrictionBook;
   readonly ages: InputAges;
   readonly openOrdersPerFundMax: number;
@@ -148,23 +124,12 @@ export function fillView(
   fillFund(view, source, found, at);
   fillHalts(view, source.halts, order);
   fillStrategy(view, source, found, order, at);
-  const { symbolBlocks, heldSymbols, audit, disk, changes, restrictions } = source;
-  view.auditBlock = at < audit.goodUntil ? undefined : audit.reason;
-  view.diskBlock = disk.low?.reason;
-  view.changeBlock = changes.found?.reason;
-  view.symbolBlock = symbolBlocks.size === 0 ? undefined : symbolBlocks.get(order.fund_id)?.get(order.symbol);
-  if (heldSymbols.size > 0) view.symbolBlock = heldSymbols.get(order.symbol)?.reason ?? view.symbolBlock;
-  view.openBlock = source.blockBook.open.size === 0 ? undefined : openBlockOf(source.blockBook, order);
-  view.restrictions = restrictions.count === 0 && restrictions.known ? undefined : restrictionsOf(restrictions, order);
+  const { conditions, restrictions } = source;
+  const mayStand = at >= conditions.from || (fund !== undefined && at >= headOf(fund, fundStates.conditionsFrom));
+  view.conditions = mayStand ? conditionsOn(conditions, order, at) : noneStands;
+  view.restrictions = restrictionsOf(restrictions, order.fund_id);
   fillPace(view, fund, view.strategyKnown ? strategy : undefined, at);
   fillRepeats(view, view.strategyKnown ? strategy : undefined, book, order, at);
-}
-
-function openBlockOf(book: BlockBook, { fund_id: fundId, symbol }: Order): OpenBlockView | undefined {
-  const found = blockedBy(book, fundId, symbol);
-  if (found === undefined) return undefined;
-  const { block, count } = found;
-  return { blockId: block.block_id, reason: block.reason, symbol: block.symbol ?? "", count };
 }
 
 /** All of what the order may close, and nothing of it elsewhere. */
@@ -274,13 +239,8 @@ function fillFund(view: FundView, source: ViewSource, found: Found, at: Instant)
   view.limits = undefined;
   view.heldHigh = undefined;
   view.heldLow = undefined;
-  view.lossBlock = undefined;
   view.option = undefined;
   if (fund === undefined) return;
-  if (fund.lossPending || at >= headOf(fund, fundStates.lossesUntil)) {
-    view.lossBlock = fund.lossPending ? "pending" : "not judged";
-    view.lossReason = fund.lossPending ? "" : fund.lossReason;
-  }
   if (fund.envelope !== undefined && view.nav !== undefined) {
     view.limits = limitsOf(fund, fund.envelope, view.nav, found.limits);
   }
@@ -361,7 +321,6 @@ function fillStrategy(view: FundView, { books, orders }: ViewSource, found: Foun
 function fillPace(view: FundView, fund: FundBook | undefined, strategy: StrategyBook | undefined, at: Instant): void {
   view.fundOrdersInSecond = fund === undefined ? 0 : ordersInSecond(fund, at);
   view.strategyOrdersInSecond = strategy === undefined ? 0 : ordersInSecond(strategy, at);
-  view.throttleTripped = strategy?.trippedAt !== undefined;
 }
 
 function fillRepeats(

@@ -2,7 +2,15 @@
 import { describe, expect, test } from "vitest";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
-import { engineFixture, fillOf, hold, moment, orderOf, transitionOf } from "../../testkit/risk/engine-fixture.ts";
+import {
+  engineFixture,
+  fillOf,
+  hold,
+  moment,
+  orderOf,
+  stand,
+  transitionOf,
+} from "../../testkit/risk/engine-fixture.ts";
 import type { Engine } from "./engine.ts";
 
 const since = "2026-11-15T13:30:00.000000Z";
@@ -17,27 +25,29 @@ const situations: readonly (readonly [name: string, code: string, begin: (engine
   [
     "a loss waits for its confirmation",
     "LOSS_CONFIRMATION_PENDING",
-    (engine) => engine.setLosses({ fundId: "alpha", judgedUntil: moment(86_400_000), reason: "", isPending: true }),
+    (engine) => stand(engine, { code: "LOSS_CONFIRMATION_PENDING", fundId: "alpha", reason: "" }),
   ],
   [
     "a loss limit is not judged",
     "LOSS_NOT_JUDGED",
-    (engine) => engine.setLosses({ fundId: "alpha", judgedUntil: undefined, reason: "daily: r", isPending: false }),
+    (engine) => stand(engine, { code: "LOSS_NOT_JUDGED", fundId: "alpha", reason: "daily: r" }),
   ],
   [
     "the disk is nearly full",
     "DISK_LOW",
-    (engine) => engine.setDisk({ reason: "The disk of /data has 900 MB free", since: moment(0) }),
+    (engine) => stand(engine, { code: "DISK_LOW", reason: "The disk of /data has 900 MB free" }),
   ],
   [
     "a change was not audited",
     "UNAUDITED_CHANGE",
-    (engine) => engine.setUnaudited({ reason: "The row h-1 of halt was removed without its event", since: moment(0) }),
+    (engine) =>
+      stand(engine, { code: "UNAUDITED_CHANGE", reason: "The row h-1 of halt was removed without its event" }),
   ],
   [
     "the audit log is behind",
     "AUDIT_UNAVAILABLE",
-    (engine) => engine.setAudit({ goodUntil: moment(0), reason: "The audit log is behind since 13:29" }),
+    (engine) =>
+      stand(engine, { code: "AUDIT_UNAVAILABLE", from: moment(0), reason: "The audit log is behind since 13:29" }),
   ],
 ];
 

@@ -7,6 +7,7 @@ import * as decimal from "../../contracts/src/decimal.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import type { Headroom, LimitHeadroom } from "../../contracts/src/generated/svc/v1/riskengine.ts";
 import * as instant from "../../contracts/src/instant.ts";
+import { watchdogConditions } from "../blocks/restriction-book.ts";
 import type { Envelope } from "../envelope/envelope.ts";
 import { marketPrice, unitValueAt, valuationPrice } from "../exposure/valuation.ts";
 import { toDecimal } from "../money/amount.ts";
@@ -134,13 +135,14 @@ function limitsOf(search: Search, envelope: Envelope): LimitHeadroom[] {
     strictSides: false,
   };
   // What can be borrowed, an exit that goes first and what watchdogs restrict are no limits of the envelope; they are named when they bind.
-  const { borrowAvailable, borrowFee, borrowAgeMs, exitWaits, restrictions } = view;
+  const { borrowAvailable, borrowFee, borrowAgeMs, exitWaits, restrictions, conditions } = view;
   Object.assign(view, {
     borrowAvailable: decimal.largest,
     borrowFee: decimal.zero,
     borrowAgeMs: 0,
     exitWaits: undefined,
     restrictions: undefined,
+    conditions: conditions.filter(({ code }) => !watchdogConditions.has(code)),
   });
   const limits = inForce.map(({ field, used, allowed, alone }) => ({
     limit: field,
@@ -148,7 +150,7 @@ function limitsOf(search: Search, envelope: Envelope): LimitHeadroom[] {
     allowed: centsDown(allowed),
     quantity: decimal.format(largestAllowed(search, { ...without, ...alone })),
   }));
-  Object.assign(view, { borrowAvailable, borrowFee, borrowAgeMs, exitWaits, restrictions });
+  Object.assign(view, { borrowAvailable, borrowFee, borrowAgeMs, exitWaits, restrictions, conditions });
   return limits;
 }
 

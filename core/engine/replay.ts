@@ -8,6 +8,7 @@ import type { DecisionRecord } from "../../contracts/src/generated/svc/v1/riskde
 import type { GateName } from "../../contracts/src/records/values.ts";
 import type { Envelope } from "../envelope/envelope.ts";
 import { gatesOf } from "../gates/index.ts";
+import { gateRules } from "../gates/rules.ts";
 import { paceDenial } from "../gates/static.ts";
 import { classify } from "../orders/classify.ts";
 import type { Gate } from "../state/gate.ts";
@@ -15,7 +16,7 @@ import { isNewRisk, obeysLimits } from "../state/new-risk.ts";
 import { noNotes } from "../state/notes.ts";
 import { partsOf } from "../state/rejection.ts";
 import { readTerms } from "../state/terms.ts";
-import { type RecordedView, unpackViews } from "./fast/view-bytes.ts";
+import { type RecordedView, rulesOf, unpackViews } from "./fast/view-bytes.ts";
 
 export interface Replayed {
   readonly approved: boolean;
@@ -28,10 +29,16 @@ const early: readonly Gate[] = gatesOf("order");
 const late: readonly Gate[] = gatesOf("risk");
 const officer: readonly Gate[] = gatesOf("model");
 
-/** Undefined when no envelope could change it: a duplicate, or an order that was no order. */
-export function replayDecision(record: DecisionRecord, proposed: Envelope): Replayed | undefined {
+/**
+ * Why a decision is not made again. NO_LIMIT_DECIDES: no envelope could change it, because it is a duplicate, or of an order that was no order.
+ * EARLIER_RULES: the gates decide by other rules today, or its record is in a form that no release wrote.
+ */
+export type NotReplayed = "NO_LIMIT_DECIDES" | "EARLIER_RULES";
+
+export function replayDecision(record: DecisionRecord, proposed: Envelope): Replayed | NotReplayed {
   const { order, decision } = partsOf(record);
-  if (decision.rejecting_gate === "idempotency" || decision.rejecting_gate === "schema") return undefined;
+  if (decision.rejecting_gate === "idempotency" || decision.rejecting_gate === "schema") return "NO_LIMIT_DECIDES";
+  if (rulesOf(record.inputs) !== gateRules) return "EARLIER_RULES";
   const [first, second = first] = unpackViews(record.inputs);
   for (const { view } of [first, second]) {
     view.envelope = proposed;

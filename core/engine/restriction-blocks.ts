@@ -1,52 +1,31 @@
-// The restrictions of watchdogs among the standing conditions that deny new risk: where each holds, since when, and what the view is like without it.
+// What is listed of a fund and its symbols beside what the smallest purchase meets: symbols with conditions of their own, and sales of options.
 import type { DenialCode } from "../../contracts/src/codes.ts";
-import { restrictedSymbols, shortOptionsBlock } from "../blocks/restriction-book.ts";
-import type { FundView, RestrictionView } from "../state/view.ts";
-import type { BlockScope, Standing, StandingBlock } from "./standing.ts";
+import { symbolsWithConditions } from "../blocks/condition-book.ts";
+import { findCondition } from "../blocks/index.ts";
+import { saidBy } from "../blocks/restriction-book.ts";
+import type { StandingBlock } from "./standing.ts";
 import type { EngineState } from "./state.ts";
 
-type Restrictor = Exclude<keyof RestrictionView, "isUnknown">;
-
-function mend(view: FundView, without: Partial<RestrictionView>): void {
-  if (view.restrictions !== undefined) view.restrictions = { ...view.restrictions, ...without };
-}
-
-function restricted(scope: BlockScope, restrictor: Restrictor): Standing {
-  return {
-    scope: () => scope,
-    since: ({ restrictions }, state) => state.restrictions.since.get(restrictions?.[restrictor]?.restrictionId ?? ""),
-    mend: (view) => mend(view, { [restrictor]: undefined }),
-  };
-}
-
-export const restrictionConditions = {
-  RESTRICTIONS_UNKNOWN: {
-    scope: () => "firm",
-    since: () => undefined,
-    mend: (view) => mend(view, { isUnknown: false }),
-  },
-  AGGRESSIVE_THROTTLED: restricted("symbol", "throttle"),
-  NEWS_COOLDOWN: restricted("symbol", "cooldown"),
-  STRATEGY_SHADOWED: restricted("strategy", "shadow"),
-  GROSS_EXPOSURE_REDUCED: restricted("fund", "gross"),
-} as const satisfies Partial<Record<DenialCode, Standing>>;
-
-/** Those that hold in a symbol, for the funds that they name. */
-const ofSymbol: readonly DenialCode[] = ["AGGRESSIVE_THROTTLED", "NEWS_COOLDOWN"];
-
-export const isOfFundAndSymbol = (code: DenialCode): boolean => code === "SYMBOL_BLOCKED" || ofSymbol.includes(code);
+/** Whether it holds in a symbol, for the funds that it names. */
+export const isOfFundAndSymbol = (code: DenialCode): boolean => findCondition(code)?.ofFund === true;
 
 /** Symbols of a fund that something other than their price or their reference data blocks. */
-export function blockedSymbols(state: EngineState, fundId: string): readonly string[] {
-  const differing = state.symbolBlocks.get(fundId)?.keys() ?? [];
-  return [...new Set([...differing, ...restrictedSymbols(state.restrictions, fundId)])];
+export function blockedSymbols({ conditions }: EngineState, fundId: string): readonly string[] {
+  return symbolsWithConditions(conditions, fundId, isOfFundAndSymbol);
 }
 
 /** The smallest purchase does not ask for it: it denies sales of options only. */
-export function shortOptionBlocks(state: EngineState, fundId: string): readonly StandingBlock[] {
-  const by = shortOptionsBlock(state.restrictions, fundId);
+export function shortOptionBlocks({ restrictions }: EngineState, fundId: string): readonly StandingBlock[] {
+  const by = restrictions.noShortOptions.get(fundId);
   if (by === undefined) return [];
-  const reason = `No option is sold short, by ${by.watchdog} in episode ${by.episodeId}.`;
-  const since = state.restrictions.since.get(by.restrictionId);
-  return [{ code: "SHORT_OPTIONS_BLOCKED", scope: "fund", fundId, reason, since }];
+  const since = restrictions.since.get(by.restrictionId);
+  return [
+    {
+      code: "SHORT_OPTIONS_BLOCKED",
+      scope: "fund",
+      fundId,
+      reason: `No option is sold short, by ${saidBy(by)}.`,
+      since,
+    },
+  ];
 }

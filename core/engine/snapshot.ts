@@ -4,7 +4,7 @@
 import * as decimal from "../../contracts/src/decimal.ts";
 import { Defect } from "../../contracts/src/fault.ts";
 import * as instant from "../../contracts/src/instant.ts";
-import { type BlocksSnapshot, blocksSnapshot, restoreBlocks } from "../blocks/block-book.ts";
+import { type BlocksSnapshot, blocksSnapshot } from "../blocks/block-book.ts";
 import { movePosition } from "../exposure/exposure.ts";
 import { isNothing, parseAmount, toDecimal } from "../money/amount.ts";
 import { addHolding } from "../orders/broker-holdings.ts";
@@ -24,7 +24,8 @@ import {
 } from "../state/records.ts";
 import { heldByStrategies, moveStrategyPosition } from "../state/strategy-positions.ts";
 import { directionOf } from "../state/terms.ts";
-import type { EngineState } from "./state.ts";
+import { restoreAcceptance } from "./acceptance.ts";
+import { type EngineState, setTripped } from "./state.ts";
 
 export interface EngineSnapshot {
   readonly form: 1;
@@ -292,7 +293,7 @@ export function restoreSnapshot(state: EngineState, snapshot: EngineSnapshot): v
   for (const order of snapshot.orders) {
     restoreOne(state, order, terms.get(order.order_id), approvals.get(order.order_id));
   }
-  if (snapshot.blocks !== undefined) restoreBlocks(state.blockBook, snapshot.blocks);
+  if (snapshot.blocks !== undefined) restoreAcceptance(state, snapshot.blocks);
   for (const expired of snapshot.expired ?? []) {
     const order = restoreOne(state, expired.order, expired.terms, expired.approval);
     order.expired = true;
@@ -306,9 +307,10 @@ function refill(ring: InstantRing, moments: readonly number[]): void {
   for (const at of moments) addInstant(ring, instant.fromMicroseconds(at), instant.microsecondsPerSecond);
 }
 
-function restoreStrategy({ books }: EngineState, snapshot: StrategySnapshot): void {
+function restoreStrategy(state: EngineState, snapshot: StrategySnapshot): void {
+  const { books } = state;
   const strategy = strategyBookOf(books, snapshot.strategy_id);
-  strategy.trippedAt = snapshot.tripped_at === null ? undefined : instant.parse(snapshot.tripped_at);
+  setTripped(state, strategy, snapshot.tripped_at === null ? undefined : instant.parse(snapshot.tripped_at));
   refill(strategy.pace, snapshot.pace);
   // Those that were approved longest ago come first, as they did.
   const repeats = [...snapshot.repeats].sort((left, right) => (left.at.at(-1) ?? 0) - (right.at.at(-1) ?? 0));

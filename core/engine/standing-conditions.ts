@@ -3,11 +3,12 @@ import type { DenialCode } from "../../contracts/src/codes.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import * as instant from "../../contracts/src/instant.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
+import type { Condition } from "../blocks/condition.ts";
+import { findCondition } from "../blocks/index.ts";
 import { compileEnvelope, type Envelope } from "../envelope/envelope.ts";
 import { oneUnit } from "../money/amount.ts";
 import { isFresh } from "../state/new-risk.ts";
 import type { FundView } from "../state/view.ts";
-import { restrictionConditions } from "./restriction-blocks.ts";
 import type { BlockScope, Probe, Standing } from "./standing.ts";
 import type { EngineState } from "./state.ts";
 
@@ -152,12 +153,8 @@ function halted(scope: BlockScope): Standing {
   );
 }
 
-const lossesSettled = (view: FundView): void => {
-  view.lossBlock = undefined;
-};
-
-/** Codes of conditions that stand until somebody or something ends them; every other code of a gate is about the order itself, its size or its pace. */
-export const standingConditions: Readonly<Partial<Record<DenialCode, Standing>>> = {
+/** What stands until somebody or something ends it and is none of the conditions: halts, values, prices, and what watchdogs limit. */
+const others: Readonly<Partial<Record<DenialCode, Standing>>> = {
   SCHEMA_FUND_UNKNOWN: standing("fund", (view) => {
     Object.assign(view, { fundKnown: true, strategyKnown: true });
   }),
@@ -167,32 +164,13 @@ export const standingConditions: Readonly<Partial<Record<DenialCode, Standing>>>
   SYMBOL_RESTRICTED: standing("symbol", (view) => {
     if (view.instrument !== undefined) view.instrument = { ...view.instrument, restriction: undefined };
   }),
-  CORPORATE_ACTION_UNDER_WAY: standing(
-    "symbol",
-    (view) => {
-      view.symbolBlock = undefined;
+  GROSS_EXPOSURE_REDUCED: {
+    scope: () => "fund",
+    since: ({ restrictions }, state) => state.restrictions.since.get(restrictions?.gross?.restrictionId ?? ""),
+    mend(view) {
+      if (view.restrictions !== undefined) view.restrictions = { ...view.restrictions, gross: undefined };
     },
-    (_view, { heldSymbols }, { symbol }) => heldSymbols.get(symbol)?.since,
-  ),
-  SYMBOL_BLOCKED: standing(
-    "symbol",
-    (view) => {
-      view.symbolBlock = undefined;
-    },
-    (_view, { symbolBlocksSince }, { fundId, symbol }) => symbolBlocksSince.get(fundId)?.get(symbol),
-  ),
-  // Listed one by one, with their ids (openBlocks).
-  FILL_NOT_ACCEPTED: standing("symbol", (view) => {
-    view.openBlock = undefined;
-  }),
-  ...restrictionConditions,
-  THROTTLE_TRIPPED: standing(
-    "strategy",
-    (view) => {
-      view.throttleTripped = false;
-    },
-    (_view, { books }, { strategyId }) => books.strategies.get(strategyId)?.trippedAt,
-  ),
+  },
   REFERENCE_PRICE_MISSING: standing("symbol", mendPrice),
   REFERENCE_PRICE_STALE: standing("symbol", mendPrice, (view, _state, _probe, now) => price(view, now)),
   FX_RATE_MISSING: fxRate,
@@ -219,30 +197,21 @@ export const standingConditions: Readonly<Partial<Record<DenialCode, Standing>>>
   HALT_STATE_UNKNOWN: standing("firm", (view) => {
     view.haltsKnown = true;
   }),
-  AUDIT_UNAVAILABLE: standing(
-    "firm",
-    (view) => {
-      view.auditBlock = undefined;
-    },
-    // A broken log is good at no time.
-    (_view, { audit: { goodUntil, since = goodUntil } }) =>
-      Number.isFinite(since) ? instant.fromMicroseconds(since) : undefined,
-  ),
-  DISK_LOW: standing(
-    "firm",
-    (view) => {
-      view.diskBlock = undefined;
-    },
-    (_view, { disk }) => disk.low?.since,
-  ),
-  UNAUDITED_CHANGE: standing(
-    "firm",
-    (view) => {
-      view.changeBlock = undefined;
-    },
-    (_view, { changes }) => changes.found?.since,
-  ),
-  LOSS_CONFIRMATION_PENDING: standing("fund", lossesSettled),
-  LOSS_NOT_JUDGED: standing("fund", lossesSettled),
-  LOSS_BASELINE_MISSING: standing("fund", lossesSettled),
 };
+
+/** Where a condition holds, and since when, as its source said it; and a view in which it does not stand. */
+function conditionStanding({ code, scope }: Condition): Standing {
+  return {
+    scope: () => scope,
+    since: ({ conditions }) => conditions.find((standing) => standing.code === code)?.since,
+    mend(view) {
+      view.conditions = view.conditions.filter((standing) => standing.code !== code);
+    },
+  };
+}
+
+/** Undefined for a code that another order could escape: it is about the order itself, its size or its pace. */
+export function standingOf(code: DenialCode): Standing | undefined {
+  const condition = findCondition(code);
+  return condition === undefined ? others[code] : conditionStanding(condition);
+}

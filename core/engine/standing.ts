@@ -1,10 +1,11 @@
 // The shape of a standing condition that denies new risk, and of the block that it is listed as.
 import type { DenialCode } from "../../contracts/src/codes.ts";
 import type * as instant from "../../contracts/src/instant.ts";
+import type { ConditionScope } from "../blocks/condition.ts";
 import type { FundView } from "../state/view.ts";
 import type { EngineState } from "./state.ts";
 
-export type BlockScope = "firm" | "fund" | "strategy" | "symbol";
+export type BlockScope = ConditionScope;
 
 export interface StandingBlock {
   readonly code: DenialCode;

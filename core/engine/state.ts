@@ -6,6 +6,7 @@ import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
 import type { Instrument, Mark } from "../../contracts/src/records/market.ts";
 import type { FxRate, ReferenceContents } from "../../contracts/src/records/reference.ts";
 import { createBlockBook } from "../blocks/block-book.ts";
+import { createConditionBook, setConditions } from "../blocks/condition-book.ts";
 import { createRestrictionBook } from "../blocks/restriction-book.ts";
 import type { Envelope } from "../envelope/envelope.ts";
 import { createSharedParts, type SharedParts, shareParts } from "../envelope/shared-envelope.ts";
@@ -28,6 +29,7 @@ import {
   fundBookOf,
   marksOf,
   pricesOf,
+  type StrategyBook,
   strategyBookOf,
   symbolBookOf,
 } from "../state/records.ts";
@@ -35,7 +37,7 @@ import type { FundView, InstrumentFacts } from "../state/view.ts";
 import { createOrderHasher, type OrderHasher } from "./fast/order-hash.ts";
 import { createSeenKeys, type SeenKeys } from "./fast/seen-keys.ts";
 import { createViewPacker, type ViewPacker } from "./fast/view-bytes.ts";
-import { type AuditStanding, createHaltBook, type Found, nothingFound, type ViewSource } from "./fill-view.ts";
+import { createHaltBook, type Found, nothingFound, type ViewSource } from "./fill-view.ts";
 
 export interface EngineOptions {
   /** BLAKE3 as a string of 32 characters with a byte in each. */
@@ -61,8 +63,8 @@ export interface EngineState extends ViewSource {
   readonly found: Found;
   readonly packer: ViewPacker;
   readonly sharedParts: SharedParts;
-  /** From when on each of the symbol blocks stands, as far as that is known. */
-  readonly symbolBlocksSince: Map<string, ReadonlyMap<string, instant.Instant>>;
+  /** Symbols in which nothing is decided because of a corporate action. */
+  readonly heldSymbols: Set<string>;
   /** The moment of the newest decision; decisions never go back in time. */
   lastAt: instant.Instant;
   /** What the clock showed when it was last heard of: it may be set back, the moment of a decision never is. */
@@ -79,15 +81,11 @@ export function createEngineState(options: EngineOptions): EngineState {
     books: createBooks(),
     orders: createOrderBook(),
     halts: createHaltBook(),
-    symbolBlocks: new Map(),
+    conditions: createConditionBook(),
     blockBook: createBlockBook(),
-    heldSymbols: new Map(),
+    heldSymbols: new Set(),
     waitingExits: new Map(),
-    audit: { goodUntil: Number.POSITIVE_INFINITY, reason: "" },
-    disk: { low: undefined },
-    changes: { found: undefined },
     restrictions: createRestrictionBook(),
-    symbolBlocksSince: new Map(),
     ages: options.ages,
     openOrdersPerFundMax: options.openOrdersPerFundMax,
     hasher: createOrderHasher(options.blake3),
@@ -237,24 +235,6 @@ export function setNav({ books }: EngineState, nav: NavUpdated): void {
   setHead(fund, fundStates.navPricedAt, instant.minusMilliseconds(at, nav.oldest_price_age_ms ?? 0));
 }
 
-/** What a fund's losses mean for new risk. */
-export interface LossStanding {
-  readonly fundId: string;
-  /** Until when every limit is judged; undefined while one is not. */
-  readonly judgedUntil: instant.Instant | undefined;
-  /** Which limits are not judged, why and what ends it; for the time from `judgedUntil` on. */
-  readonly reason: string;
-  /** Whether one above its limit waits for its confirmation. */
-  readonly isPending: boolean;
-}
-
-export function setLosses({ books }: EngineState, { fundId, judgedUntil, reason, isPending }: LossStanding): void {
-  const fund = fundBookOf(books, fundId);
-  setHead(fund, fundStates.lossesUntil, judgedUntil ?? Number.NEGATIVE_INFINITY);
-  fund.lossReason = reason;
-  fund.lossPending = isPending;
-}
-
 /** Marks of symbols that nobody knows or holds are not kept, and neither are those of symbols whose terms are about to change. */
 export function setMark({ books, heldSymbols }: EngineState, mark: Mark): void {
   if (!heldSymbols.has(mark.symbol)) hearMark(books, mark);
@@ -314,40 +294,9 @@ function keepFirst(into: Map<string, ActiveHalt>, scope: string, halt: ActiveHal
   if (!into.has(scope)) into.set(scope, halt);
 }
 
-/** Replaces what was known of the audit log. */
-export function setAudit({ audit }: EngineState, standing: Readonly<AuditStanding>): void {
-  audit.goodUntil = standing.goodUntil;
-  audit.reason = standing.reason;
-  audit.since = standing.since;
-}
-
-/** A symbol in which a fund may take no new risk, and why. */
-export interface SymbolBlock {
-  readonly fundId: string;
-  readonly symbol: string;
-  readonly reason: string;
-  readonly since?: instant.Instant;
-}
-
-/** Replaces all of them. */
-export function setSymbolBlocks(
-  { symbolBlocks, symbolBlocksSince }: EngineState,
-  blocks: readonly SymbolBlock[],
-): void {
-  symbolBlocks.clear();
-  symbolBlocksSince.clear();
-  for (const fundId of new Set(blocks.map((block) => block.fundId))) {
-    const own = blocks.filter((block) => block.fundId === fundId);
-    symbolBlocks.set(fundId, new Map(own.map(({ symbol, reason }) => [symbol, reason])));
-    const dated = own.flatMap(({ symbol, since }) => (since === undefined ? [] : [[symbol, since] as const]));
-    symbolBlocksSince.set(fundId, new Map(dated));
-  }
-}
-
 /** A symbol whose terms are about to change by a corporate action. */
 export interface HeldSymbol {
   readonly symbol: string;
-  /** Begins with `actionBlock`. */
   readonly reason: string;
   readonly since: instant.Instant;
 }
@@ -356,10 +305,20 @@ export interface HeldSymbol {
  * Replaces all of them. In such a symbol nothing is decided, exits included, and it has no price until the first one after its hold: what is held of
  * it is counted in the old terms or in the new ones, and nobody could say by which a price is to be multiplied.
  */
-export function setHeldSymbols({ books, heldSymbols }: EngineState, held: readonly HeldSymbol[]): void {
+export function setHeldSymbols({ books, heldSymbols, conditions }: EngineState, held: readonly HeldSymbol[]): void {
+  const newest = [...new Map(held.map((one) => [one.symbol, one])).values()];
   heldSymbols.clear();
-  for (const { symbol, reason, since } of held) {
-    heldSymbols.set(symbol, { reason, since });
+  for (const { symbol } of newest) {
+    heldSymbols.add(symbol);
     forgetPrices(books, symbol);
   }
+  const standing = newest.map((one) => ({ ...one, code: "CORPORATE_ACTION_UNDER_WAY" }) as const);
+  setConditions(conditions, books, "corporate actions", standing);
+}
+
+/** Sets or ends what a strategy's throttle denies. */
+export function setTripped(state: EngineState, strategy: StrategyBook, at: instant.Instant | undefined): void {
+  strategy.trippedAt = at;
+  const standing = { code: "THROTTLE_TRIPPED", strategyId: strategy.id, reason: "", since: at } as const;
+  setConditions(state.conditions, state.books, `throttle of ${strategy.id}`, at === undefined ? [] : [standing]);
 }

@@ -11,6 +11,7 @@ import {
   moment,
   orderOf,
   prices,
+  stand,
   valueAll,
 } from "../../testkit/risk/engine-fixture.ts";
 import type { Engine } from "./engine.ts";
@@ -133,10 +134,10 @@ describe("23.7: a withdrawal", () => {
     missing.setNav({ fund_id: "alpha", nav: "1", currency: "EUR", as_of: format(moment(1)) });
     expect(later(missing, 1)?.reason).toContain("has not been valued");
     const losing = held();
-    losing.setLosses({ fundId: "alpha", judgedUntil: undefined, reason: "old", isPending: false });
-    expect(ask(losing, "1")?.code).toBe("FLOW_LIMITS_UNKNOWN");
-    losing.setLosses({ fundId: "alpha", judgedUntil: moment(9), reason: "", isPending: true });
-    expect(ask(losing, "1")?.code).toBe("FLOW_LIMITS_UNKNOWN");
+    stand(losing, { code: "LOSS_NOT_JUDGED", fundId: "alpha", reason: "old" });
+    expect(ask(losing, "1")).toMatchObject({ code: "FLOW_LIMITS_UNKNOWN", reason: expect.stringContaining("(old)") });
+    stand(losing, { code: "LOSS_CONFIRMATION_PENDING", fundId: "alpha", reason: "" });
+    expect(ask(losing, "1")?.reason).toContain("waits for its confirmation");
     const nobody = engineFixture().reserveWithdrawal({ fundId: "x", amount: decimal.one, cash: decimal.one, at }, at);
     expect(nobody?.code).toBe("FLOW_LIMITS_UNKNOWN");
     expect(

@@ -11,6 +11,7 @@ import type { Denial } from "../../contracts/src/codes.ts";
 import type { Decimal } from "../../contracts/src/decimal.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import type * as instant from "../../contracts/src/instant.ts";
+import { ofWholeFund } from "../blocks/condition-book.ts";
 import type { Envelope } from "../envelope/envelope.ts";
 import { catchUp, firstUnpriced, oldestMarkAgeMs, sectorGross } from "../exposure/exposure.ts";
 import { type LineValue, lineValue } from "../exposure/line-value.ts";
@@ -85,14 +86,17 @@ function haltDenial({ halts }: EngineState, fundId: string): Denial | undefined 
 }
 
 /** What keeps the limits from being evaluated. */
-function whyUnknown({ books, ages }: EngineState, fund: FundBook | undefined, at: instant.Instant): string | undefined {
+function whyUnknown(state: EngineState, fund: FundBook | undefined, at: instant.Instant): string | undefined {
+  const { books, ages, conditions } = state;
   if (fund?.known !== true) return "the risk engine does not know the fund";
   if (fund.envelope === undefined) return "the fund has no limits";
   if (navOf(fund) === undefined) return "the fund has not been valued";
   const navAgeMs = (at - headOf(fund, fundStates.navPricedAt)) / 1_000;
   if (!isFresh(navAgeMs, ages.nav)) return `its NAV is ${seconds(navAgeMs)} old, and ${seconds(ages.nav)} is the most`;
-  if (fund.lossPending) return "a loss of it is above its limit and waits for its confirmation";
-  if (at >= headOf(fund, fundStates.lossesUntil)) return `a loss limit of it is not judged (${fund.lossReason})`;
+  const pending = ofWholeFund(conditions, fund.id, "LOSS_CONFIRMATION_PENDING", at);
+  if (pending !== undefined) return "a loss of it is above its limit and waits for its confirmation";
+  const unjudged = ofWholeFund(conditions, fund.id, "LOSS_NOT_JUDGED", at);
+  if (unjudged !== undefined) return `a loss limit of it is not judged (${unjudged.reason})`;
   catchUp(books, fund);
   const unpriced = firstUnpriced(books, fund, -1, at, ages.fx);
   if (unpriced !== undefined) return `${quoted(unpriced.symbol)} is held or ordered and cannot be valued`;

@@ -81,16 +81,13 @@ describe("the notional", () => {
     expect(of(({ order }) => Object.assign(order, { notional: 20_100 }), "200", "1.1")).toBe(usd("22110"));
     expect(of(({ order }) => Object.assign(order, { notional: 19_900 }))).toBe(usd("20000"));
   });
-  test("22.4: of a flip is all of it; by earlier rules the part that closes was left out, also of what the order says", () => {
+  test("22.4: of a flip is all of it", () => {
     const flip: Spoil = ({ order, view }) => {
       Object.assign(order, { side: "SELL", quantity: "100", notional: 20_100 });
       view.position = d("75");
     };
     expect(of(flip, "200")).toBe(usd("20100"));
     expect(of(flip, "300")).toBe(usd("30000"));
-    const earlier: Spoil = (draft) => [flip(draft), Object.assign(draft.view, { earlierRules: true })];
-    expect(of(earlier, "200")).toBe(usd("5025"));
-    expect(of(earlier, "300")).toBe(usd("7500"));
   });
   test("of an amendment counts what has filled", () => {
     const amended: Spoil = ({ view }) => {

@@ -1,20 +1,8 @@
 // What an order is worth at worst. A price that flatters the order is never used: of the prices that could apply the highest is taken,
 // and where the order names no highest price the envelope's collar is put on top. Everything is rounded up.
 
-import {
-  type Amount,
-  isEqual,
-  isMore,
-  isNothing,
-  isPositive,
-  minus,
-  nothing,
-  oneUnit,
-  plus,
-  timesUp,
-  toDecimal,
-} from "../money/amount.ts";
-import { type Exact, larger, type Notional, product, toExact } from "../money/exact.ts";
+import { type Amount, isMore, isNothing, isPositive, nothing, oneUnit, plus, timesUp } from "../money/amount.ts";
+import { larger, type Notional, product } from "../money/exact.ts";
 import type { FundView, InstrumentFacts, Terms } from "../state/view.ts";
 
 /** The highest of last price, bid and ask; undefined without a price, or when the price cannot value anything. */
@@ -60,26 +48,18 @@ export function unitValueAt(price: Amount, instrument: InstrumentFacts, fxRate: 
 
 /**
  * What the order is worth against the largest order that is allowed: all of it at its worst price, and never less than what the order itself
- * says. Of an amended order also what has filled counts, or amending would be a way around. By earlier rules what only closes did not count.
+ * says. Of an amended order also what has filled counts, or amending would be a way around.
  */
 export function notionalAtWorst(view: FundView, unitValue: Amount, fxRate: Amount): Notional {
   const quantity = view.terms.quantity ?? nothing;
-  const judged = view.earlierRules === true ? minus(quantity, view.closingQuantity) : quantity;
-  const computed = product(judged, unitValue);
+  const computed = product(quantity, unitValue);
   const { notional } = view.terms;
   if (notional === undefined || isNothing(quantity)) return computed;
-  const claimed = product(notional, fxRate);
-  if (isEqual(judged, quantity)) return larger(computed, claimed);
-  return larger(computed, quotientUp(toExact(claimed) * toDecimal(judged), toDecimal(quantity)) as Exact);
+  return larger(computed, product(notional, fxRate));
 }
 
 /** The price that the order will trade at by its own words: its limit, else its stop, of those that its type needs. */
 export function ownPrice(orderType: string, terms: Terms): Amount | undefined {
   if (isLimited(orderType)) return terms.limitPrice;
   return isStopped(orderType) ? terms.stopPrice : undefined;
-}
-
-function quotientUp(dividend: bigint, divisor: bigint): bigint {
-  const quotient = dividend / divisor;
-  return quotient * divisor === dividend ? quotient : quotient + 1n;
 }

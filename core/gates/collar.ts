@@ -51,7 +51,7 @@ function outside(
 
 export function exitCollarDenial(order: Order, view: FundView, envelope: Envelope, notes: Notes): Denial | undefined {
   // A MARKET order has no price.
-  if (view.earlierRules === true || order.order_type === "MARKET") return undefined;
+  if (order.order_type === "MARKET") return undefined;
   const { price, priceAgeMs } = view;
   if (price === undefined || !amounts.isPositive(price) || !isFresh(priceAgeMs, view.ages.mark)) {
     notes.word("exit_collar", "no fresh price");

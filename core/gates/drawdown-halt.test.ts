@@ -1,18 +1,19 @@
 // Gate 5: three levels and not knowing, for new risk, for a proven exit, and for one that only claims to be one.
 import { describe, expect, test } from "vitest";
+import type { DenialCode } from "../../contracts/src/codes.ts";
 import { d, judge, type Spoil } from "../../testkit/passing-order.ts";
 
+const stands = (code: DenialCode, reason: string) => [code, { conditions: [{ code, reason }] }] as const;
 const situations = [
   ["FIRM_HALTED", { halt: "FIRM_HALT", haltId: "halt-9", haltReason: "fire drill" }],
   ["FUND_HALTED", { halt: "FUND_HALT", haltId: "halt-9", haltReason: "daily loss" }],
   ["STRATEGY_HALTED", { halt: "STRATEGY_HALT", haltId: "halt-9", haltReason: "drift" }],
   ["HALT_STATE_UNKNOWN", { haltsKnown: false }],
-  ["LOSS_CONFIRMATION_PENDING", { lossBlock: "pending" }],
-  ["LOSS_NOT_JUDGED", { lossBlock: "not judged", lossReason: "daily: the fund has not been valued" }],
-  ["LOSS_BASELINE_MISSING", { lossBlock: "missing" }],
-  ["DISK_LOW", { diskBlock: "The disk of /data has 900 MB free" }],
-  ["UNAUDITED_CHANGE", { changeBlock: "The row h-1 of halt was removed without its event" }],
-  ["AUDIT_UNAVAILABLE", { auditBlock: "The audit log does not verify since 12:00" }],
+  stands("LOSS_CONFIRMATION_PENDING", ""),
+  stands("LOSS_NOT_JUDGED", "daily: the fund has not been valued"),
+  stands("DISK_LOW", "The disk of /data has 900 MB free"),
+  stands("UNAUDITED_CHANGE", "The row h-1 of halt was removed without its event"),
+  stands("AUDIT_UNAVAILABLE", "The audit log does not verify since 12:00"),
 ] as const;
 
 describe.each(situations)("%s", (code, halted) => {

@@ -1,9 +1,11 @@
 // The pipeline as a whole: every code can be reached, the order of the gates, and what a reduction, an increase and a flip must pass.
 import { describe, expect, test } from "vitest";
 import { gateDenials } from "../../contracts/src/codes/denials.ts";
+import type { DenialCode } from "../../contracts/src/codes.ts";
 import { gateName } from "../../contracts/src/records/values.ts";
 import { d, judge, type Spoil } from "../../testkit/passing-order.ts";
 import { type Exact, product, toExact } from "../money/exact.ts";
+import type { StandingCondition } from "../state/standing-condition.ts";
 import type { OptionView, RestrictedBy, RestrictionView } from "../state/view.ts";
 import { gates } from "./index.ts";
 
@@ -45,15 +47,12 @@ const unconcerned: OptionView = {
 };
 
 const vpin: RestrictedBy = { restrictionId: "r-1", watchdog: "vpin", episodeId: "e-1" };
-const unrestricted: RestrictionView = {
-  isUnknown: false,
-  throttle: undefined,
-  cooldown: undefined,
-  shadow: undefined,
-  noShortOptions: undefined,
-  gross: undefined,
-};
+const unrestricted: RestrictionView = { noShortOptions: undefined, gross: undefined };
 const restricted = (by: Partial<RestrictionView>): Row => view({ restrictions: { ...unrestricted, ...by } });
+const stands = (code: DenialCode, reason: string, more: Partial<StandingCondition> = {}): Row =>
+  view({ conditions: [{ code, reason, ...more }] });
+const episode = "vpin in episode e-1";
+const fill = { symbol: "AAPL", facts: [["block_id", "b-1"]] } as const;
 
 /** One thing wrong with an order that passes, per code. */
 const oneMistake: Readonly<Record<string, Row>> = {
@@ -89,22 +88,22 @@ const oneMistake: Readonly<Record<string, Row>> = {
   NOTIONAL_ABOVE_MAX: envelope({ max_notional: 19_999.99 }),
   PRICE_OUTSIDE_COLLAR: order({ limit_price: "210.01" }),
   SYMBOL_RESTRICTED: instrument({ restriction: "earnings week" }),
-  CORPORATE_ACTION_UNDER_WAY: view({ symbolBlock: "corporate action split-1 (SPLIT) is under way" }),
-  SYMBOL_BLOCKED: view({ symbolBlock: "We have 10 AAPL, the broker has 12." }),
-  AGGRESSIVE_THROTTLED: restricted({ throttle: vpin }),
-  NEWS_COOLDOWN: restricted({ cooldown: vpin }),
-  STRATEGY_SHADOWED: restricted({ shadow: vpin }),
-  RESTRICTIONS_UNKNOWN: restricted({ isUnknown: true }),
+  CORPORATE_ACTION_UNDER_WAY: stands("CORPORATE_ACTION_UNDER_WAY", "corporate action split-1 (SPLIT) is under way"),
+  SYMBOL_BLOCKED: stands("SYMBOL_BLOCKED", "We have 10 AAPL, the broker has 12."),
+  AGGRESSIVE_THROTTLED: stands("AGGRESSIVE_THROTTLED", episode),
+  NEWS_COOLDOWN: stands("NEWS_COOLDOWN", episode),
+  STRATEGY_SHADOWED: stands("STRATEGY_SHADOWED", episode),
+  RESTRICTIONS_UNKNOWN: stands("RESTRICTIONS_UNKNOWN", ""),
   OPTION_EXPIRED: view({ option: { ...unconcerned, endsAt: 0 } }),
   ORDER_RATE_EXCEEDED: view({ strategyOrdersInSecond: 50 }),
   OPEN_ORDERS_EXCEEDED: view({ openOrders: 1_000 }),
-  THROTTLE_TRIPPED: view({ throttleTripped: true }),
+  THROTTLE_TRIPPED: stands("THROTTLE_TRIPPED", ""),
   REFERENCE_PRICE_MISSING: view({ price: undefined }),
   REFERENCE_PRICE_STALE: view({ priceAgeMs: 10_001 }),
   FX_RATE_MISSING: view({ fxRate: undefined, fundCurrency: "EUR" }),
   FX_RATE_STALE: view({ fxRate: d("0.9"), fundCurrency: "EUR", fxAgeMs: 3_600_001 }),
 
-  FILL_NOT_ACCEPTED: view({ openBlock: { blockId: "b-1", reason: "Fill f is far off.", symbol: "AAPL", count: 1 } }),
+  FILL_NOT_ACCEPTED: stands("FILL_NOT_ACCEPTED", "Fill f is far off.", fill),
   POSITION_LIMIT_EXCEEDED: view({ position: d("3401") }),
   GROSS_EXPOSURE_EXCEEDED: view({ grossOthers: usd("14980000.01") }),
   GROSS_EXPOSURE_REDUCED: restricted({ gross: { ...vpin, allowed: usd("19999.99") } }),
@@ -135,11 +134,11 @@ const oneMistake: Readonly<Record<string, Row>> = {
     ],
   },
   HALT_STATE_UNKNOWN: view({ haltsKnown: false }),
-  LOSS_CONFIRMATION_PENDING: view({ lossBlock: "pending" }),
-  LOSS_NOT_JUDGED: view({ lossBlock: "not judged", lossReason: "daily: no baseline" }),
-  DISK_LOW: view({ diskBlock: "The disk of /data has 900 MB free, less than the 1000 MB of disk.new_risk_mb" }),
-  UNAUDITED_CHANGE: view({ changeBlock: "The row h-1 of halt was removed without its event" }),
-  AUDIT_UNAVAILABLE: view({ auditBlock: "The audit log does not verify since 12:00" }),
+  LOSS_CONFIRMATION_PENDING: stands("LOSS_CONFIRMATION_PENDING", ""),
+  LOSS_NOT_JUDGED: stands("LOSS_NOT_JUDGED", "daily: no baseline"),
+  DISK_LOW: stands("DISK_LOW", "The disk of /data has 900 MB free, less than the 1000 MB of disk.new_risk_mb"),
+  UNAUDITED_CHANGE: stands("UNAUDITED_CHANGE", "The row h-1 of halt was removed without its event"),
+  AUDIT_UNAVAILABLE: stands("AUDIT_UNAVAILABLE", "The audit log does not verify since 12:00"),
 
   COVER_EXCEEDS_SHORT: order({ side: "BUY_TO_COVER" }),
   SELL_EXCEEDS_LONG: order({ side: "SELL" }),
@@ -280,24 +279,24 @@ const houseTable: readonly HouseRow[] = [
   all("collar of exits", "PRICE_OUTSIDE_COLLAR", order({ limit_price: "240.01" })),
   unlessMarked("order rate of the strategy", "ORDER_RATE_EXCEEDED", view({ strategyOrdersInSecond: 50 })),
   unlessMarked("order rate of the fund", "ORDER_RATE_EXCEEDED", view({ fundOrdersInSecond: 50 })),
-  unlessMarked("throttle that tripped", "THROTTLE_TRIPPED", view({ throttleTripped: true })),
+  unlessMarked("throttle that tripped", "THROTTLE_TRIPPED", stands("THROTTLE_TRIPPED", "")),
   unlessMarked("throttle that trips", "THROTTLE_TRIPPED", view({ repeatedExecutions: 20 })),
   newRiskOnly("restricted list", "SYMBOL_RESTRICTED", instrument({ restriction: "insiders" })),
   all(
     "23.4: corporate action",
     "CORPORATE_ACTION_UNDER_WAY",
-    view({ symbolBlock: "corporate action split-1 (SPLIT) is under way" }),
+    stands("CORPORATE_ACTION_UNDER_WAY", "corporate action split-1 (SPLIT) is under way"),
   ),
-  newRiskOnly("symbol that differs from the broker", "SYMBOL_BLOCKED", view({ symbolBlock: "10 here, 12 there." })),
+  newRiskOnly("symbol that differs from the broker", "SYMBOL_BLOCKED", stands("SYMBOL_BLOCKED", "10 here, 12 there.")),
   newRiskOnly(
     "28.5: fill that nobody accepted",
     "FILL_NOT_ACCEPTED",
-    view({ openBlock: { blockId: "b-1", reason: "Fill f is far off.", symbol: "", count: 3 } }),
+    stands("FILL_NOT_ACCEPTED", "Fill f is far off.", { ...fill, symbol: undefined, count: 3 }),
   ),
-  newRiskOnly("throttle of a watchdog", "AGGRESSIVE_THROTTLED", restricted({ throttle: vpin })),
-  newRiskOnly("cooldown of a watchdog", "NEWS_COOLDOWN", restricted({ cooldown: vpin })),
-  newRiskOnly("shadow of a watchdog", "STRATEGY_SHADOWED", restricted({ shadow: vpin })),
-  newRiskOnly("restrictions that nobody knows", "RESTRICTIONS_UNKNOWN", restricted({ isUnknown: true })),
+  newRiskOnly("throttle of a watchdog", "AGGRESSIVE_THROTTLED", stands("AGGRESSIVE_THROTTLED", episode)),
+  newRiskOnly("cooldown of a watchdog", "NEWS_COOLDOWN", stands("NEWS_COOLDOWN", episode)),
+  newRiskOnly("shadow of a watchdog", "STRATEGY_SHADOWED", stands("STRATEGY_SHADOWED", episode)),
+  newRiskOnly("restrictions that nobody knows", "RESTRICTIONS_UNKNOWN", stands("RESTRICTIONS_UNKNOWN", "")),
   newRiskOnly("gross of a watchdog", "GROSS_EXPOSURE_REDUCED", restricted({ gross: { ...vpin, allowed: usd("0") } })),
   unlessMarked("open orders", "OPEN_ORDERS_EXCEEDED", view({ openOrders: 1_000 })),
   unlessMarked("price", "REFERENCE_PRICE_MISSING", view({ price: undefined })),

@@ -25,7 +25,7 @@ import type { FundView } from "../state/view.ts";
 import { money, percent, percentOf, quoted, seconds } from "../state/wording.ts";
 import { optionCase, stressLosses } from "./option-case.ts";
 import { grossDenial } from "./restricted.ts";
-import { unacceptedDenial } from "./unaccepted.ts";
+import { standingDenial } from "./standing-denial.ts";
 
 export const positionRisk: Gate = {
   name: "position_risk",
@@ -37,7 +37,11 @@ export const positionRisk: Gate = {
     notes.decimal("pending_buy", view.pendingBuy);
     notes.decimal("pending_sell", view.pendingSell);
     if (!isNewRisk(view)) return undefined;
-    return inputDenial(order, view, notes) ?? unacceptedDenial(view, notes) ?? exposureDenial(order, view, notes);
+    return (
+      inputDenial(order, view, notes) ??
+      standingDenial("position_risk", "the rest", order, view, notes) ??
+      exposureDenial(order, view, notes)
+    );
   },
 };
 

@@ -4,19 +4,20 @@ import * as decimal from "../../contracts/src/decimal.ts";
 import type { Restriction } from "../../contracts/src/records/restriction.ts";
 import { d, judge, type Spoil } from "../../testkit/passing-order.ts";
 import { engineFixture, envelopeRecord, hold, markOf, orderOf, startOfDay } from "../../testkit/risk/engine-fixture.ts";
+import { restrictionFacts, saidBy } from "../blocks/restriction-book.ts";
 import { decisionMessage, inputsOf } from "../engine/decision.ts";
 import { replayDecision } from "../engine/replay.ts";
 import { compileEnvelope } from "../envelope/envelope.ts";
 
-const none = { cooldown: undefined, shadow: undefined, noShortOptions: undefined, gross: undefined };
-const throttle = { restrictionId: "r-1", watchdog: "vpin", episodeId: "e-1" };
+const by = { restrictionId: "r-1", watchdog: "vpin", episodeId: "e-1" };
+const throttle = { code: "AGGRESSIVE_THROTTLED", reason: saidBy(by), facts: restrictionFacts(by) } as const;
 
 /** Bid 199.9, ask 200.1, last 200. */
 const throttled =
   (order: object, view: object = {}): Spoil =>
   (draft) => {
     Object.assign(draft.view, { bid: d("199.9"), ask: d("200.1"), price: d("200"), ...view });
-    draft.view.restrictions = { isUnknown: false, throttle, ...none };
+    draft.view.conditions = [throttle];
     Object.assign(draft.order, order);
   };
 

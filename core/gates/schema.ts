@@ -46,7 +46,7 @@ export const schema: Gate = {
 /** One that is with a broker since before this was asked may still be made smaller. */
 function shortDenial(order: Order, view: FundView): Denial | undefined {
   if (order.reduce_only !== true || order.side !== "SELL_SHORT") return undefined;
-  if (view.lowers === true || view.strategyPosition === undefined) return undefined;
+  if (view.lowers === true) return undefined;
   const reason =
     "A SELL_SHORT order opens or adds to a short position and cannot be reduce_only: close a long position with SELL.";
   return { code: "SCHEMA_SHORT_NOT_REDUCING", reason };

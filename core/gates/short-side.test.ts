@@ -170,9 +170,4 @@ describe("22.7: sides mean what they say", () => {
     expect(strict("BUY", "100", { ...shortOf, ...halted }, exit).code).toBe("");
     expect(strict("BUY_TO_COVER", "100", { ...shortOf, ...halted }, exit).code).toBe("");
   });
-
-  test("were not asked for before, and what was recorded then is judged as then", () => {
-    expect(strict("SELL", "150", { ...long, earlierRules: true }).code).toBe("");
-    expect(strict("SELL_SHORT", "50", { ...long, earlierRules: true }).code).toBe("");
-  });
 });

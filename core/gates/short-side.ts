@@ -106,7 +106,7 @@ export function isMisfit(code: DenialCode): boolean {
 /** How the side contradicts the position; undefined when it does not, or need not fit. What only lowers an open order opens nothing. */
 function misfitOf(side: string, view: FundView): Misfit | undefined {
   if (view.envelope?.strictSides !== true || view.instrument?.assetClass === "CRYPTO") return undefined;
-  if (view.lowers === true || view.earlierRules === true) return undefined;
+  if (view.lowers === true) return undefined;
   // Closing is counted after every other order that may close first, as it is for the proof of a reduction.
   switch (side) {
     case "BUY":

@@ -296,7 +296,7 @@ describe("22.4: size, price and pace of what reduces", () => {
   test("pace, throttle and what is needed to value it count for the unmarked alone", () => {
     for (const [changes, code] of [
       [{ strategyOrdersInSecond: 50 }, "ORDER_RATE_EXCEEDED"],
-      [{ throttleTripped: true }, "THROTTLE_TRIPPED"],
+      [{ conditions: [{ code: "THROTTLE_TRIPPED", reason: "" }] }, "THROTTLE_TRIPPED"],
       [{ repeatedExecutions: 20 }, "THROTTLE_TRIPPED"],
       [{ openOrders: 1_000 }, "OPEN_ORDERS_EXCEEDED"],
       [{ price: undefined }, "REFERENCE_PRICE_MISSING"],
@@ -329,11 +329,5 @@ describe("22.4: size, price and pace of what reduces", () => {
     expect(sale({ limit_price: "159.99", ...marked }, own).code).toBe("PRICE_OUTSIDE_COLLAR");
     expect(sale({ limit_price: "160", quantity: "3000", ...marked }, own).code).toBe("");
     expect(sale({ quantity: "1251" }, own).code).toBe("NOTIONAL_ABOVE_MAX");
-  });
-
-  test("what was recorded by earlier rules is judged by them", () => {
-    const then = view({ earlierRules: true });
-    expect(sale({ quantity: "5000", limit_price: "1" }, then).code).toBe("");
-    expect(sale({ quantity: "5000", limit_price: "1", ...marked }, then).code).toBe("");
   });
 });

@@ -18,7 +18,7 @@ import type { FundView } from "../state/view.ts";
 import { amount, money, quoted, seconds } from "../state/wording.ts";
 import { collarDenial, exitCollarDenial } from "./collar.ts";
 import { withMarkHint } from "./mark-hint.ts";
-import { restrictedDenial } from "./restricted.ts";
+import { standingDenial } from "./standing-denial.ts";
 
 /** Noted for every order that answers for its pace, and for no other: the journal is read back by it. */
 export const paceInput = "strategy_orders_in_second";
@@ -39,13 +39,13 @@ export const staticLimits: Gate = {
     const denial =
       expiredDenial(order, view, at, notes) ??
       allowedDenial(order, view, envelope, notes) ??
-      actionDenial(order, view, notes);
+      standingDenial("static", "exits too", order, view, notes);
     if (denial !== undefined || view.lowers === true) return denial;
     if (!obeysLimits(order, view)) return exitCollarDenial(order, view, envelope, notes);
     const isReduction = !isNewRisk(view);
     const limited =
-      (isReduction ? undefined : (barredDenial(order, view, notes) ?? restrictedDenial(order, view, notes))) ??
-      throttleDenial(order, view, notes) ??
+      (isReduction ? undefined : barredDenial(order, view, notes)) ??
+      standingDenial("static", "the rest", order, view, notes) ??
       inputDenial(order, view, notes) ??
       sizeDenial(order, view, envelope, notes) ??
       collarDenial(order, view, envelope.priceCollar) ??
@@ -66,7 +66,7 @@ function expiredDenial({ symbol }: Order, view: FundView, at: Instant, notes: No
 /** A marked exit may go to the broker that holds what it closes, by MARKET, in any class. */
 function allowedDenial(order: Order, view: FundView, envelope: Envelope, notes: Notes): Denial | undefined {
   const isExit = isMarkedExit(order, view);
-  if (!envelope.allowedBrokers.has(order.broker) && !(isExit && view.heldAtBroker === true)) {
+  if (!envelope.allowedBrokers.has(order.broker) && !(isExit && view.heldAtBroker)) {
     notes.word("broker", quoted(order.broker));
     return { code: "BROKER_NOT_ALLOWED", reason: `Broker ${quoted(order.broker)} is not allowed.` };
   }
@@ -81,35 +81,11 @@ function allowedDenial(order: Order, view: FundView, envelope: Envelope, notes: 
   return undefined;
 }
 
-/** How a block begins that is a corporate action's: it holds for every order, because what it would reduce is about to be counted in other units. */
-export const actionBlock = "corporate action ";
-
-function actionDenial(order: Order, view: FundView, notes: Notes): Denial | undefined {
-  if (view.symbolBlock?.startsWith(actionBlock) !== true) return undefined;
-  notes.word("symbol_block", view.symbolBlock);
-  const reason = `Nothing is decided in ${quoted(order.symbol)} at present: ${view.symbolBlock}.`;
-  return { code: "CORPORATE_ACTION_UNDER_WAY", reason };
-}
-
 function barredDenial(order: Order, view: FundView, notes: Notes): Denial | undefined {
   const restriction = view.instrument?.restriction;
-  if (restriction !== undefined) {
-    notes.word("restriction", restriction);
-    return { code: "SYMBOL_RESTRICTED", reason: `${quoted(order.symbol)} is restricted: ${quoted(restriction)}.` };
-  }
-  if (view.symbolBlock !== undefined) {
-    notes.word("symbol_block", view.symbolBlock);
-    const what = `New risk in ${quoted(order.symbol)} waits until our position and the broker's agree`;
-    return { code: "SYMBOL_BLOCKED", reason: `${what}: ${view.symbolBlock}` };
-  }
-  return undefined;
-}
-
-function throttleDenial(order: Order, view: FundView, notes: Notes): Denial | undefined {
-  if (!view.throttleTripped) return undefined;
-  notes.word("throttle", "tripped");
-  const reason = `Repeated executions tripped the throttle of ${quoted(order.strategy_id)}; an operator must release it.`;
-  return { code: "THROTTLE_TRIPPED", reason };
+  if (restriction === undefined) return undefined;
+  notes.word("restriction", restriction);
+  return { code: "SYMBOL_RESTRICTED", reason: `${quoted(order.symbol)} is restricted: ${quoted(restriction)}.` };
 }
 
 function noPrice({ priceSource }: FundView): string {

@@ -25,6 +25,7 @@ import {
   lossLimits,
 } from "../../contracts/src/losses.ts";
 import { ageMsOf, isAhead } from "../state/dated.ts";
+import type { StandingCondition } from "../state/standing-condition.ts";
 import {
   baselinesAt,
   type Counted,
@@ -114,6 +115,12 @@ export function lossStandings(look: LossLook): readonly LimitStanding[] {
     }),
     ...(isOn("strategy") ? uncounted(known.newest, current, common) : []),
   ];
+}
+
+/** As the engine has it: of a loss that waits nothing else is said. */
+export function lossConditions(fundId: string, { isPending, judgedUntil, reason }: LossBlock): StandingCondition[] {
+  if (isPending) return [{ code: "LOSS_CONFIRMATION_PENDING", fundId, reason: "" }];
+  return [{ code: "LOSS_NOT_JUDGED", fundId, reason, from: judgedUntil }];
 }
 
 export function lossBlock(standings: readonly LimitStanding[], look: LossLook): LossBlock {

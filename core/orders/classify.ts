@@ -58,7 +58,6 @@ function closableQuantity(view: FundView, direction: 1 | -1): Amount {
 
 /** Invariant 3. */
 function reducesStrategy({ strategyPosition, strategyPending }: FundView, direction: 1 | -1, open: Amount): boolean {
-  if (strategyPosition === undefined) return false;
   if (direction === 1 ? !isNegative(strategyPosition) : !isPositive(strategyPosition)) return false;
   const held = direction === 1 ? negated(strategyPosition) : strategyPosition;
   return !isMore(open, minus(held, strategyPending));

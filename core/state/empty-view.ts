@@ -3,6 +3,7 @@
 import * as amounts from "../money/amount.ts";
 import { zeroNotional } from "../money/exact.ts";
 import { type InputAges, inputAgesDefault } from "./input-ages.ts";
+import { noneStands } from "./standing-condition.ts";
 import { noTerms } from "./terms.ts";
 import type { FundView, Verdict } from "./view.ts";
 
@@ -24,7 +25,6 @@ export function emptyView(ages: InputAges = inputAgesDefault): FundView {
     amendsAnother: false,
     amendRefusal: undefined,
     lowers: false,
-    earlierRules: false,
     heldAtBroker: false,
     strategyPosition: amounts.nothing,
     strategyPending: amounts.nothing,
@@ -72,17 +72,10 @@ export function emptyView(ages: InputAges = inputAgesDefault): FundView {
     halt: undefined,
     haltId: "",
     haltReason: "",
-    lossBlock: undefined,
-    lossReason: "",
-    auditBlock: undefined,
-    diskBlock: undefined,
-    changeBlock: undefined,
+    conditions: noneStands,
+    restrictions: undefined,
     strategyOrdersInSecond: 0,
     fundOrdersInSecond: 0,
-    throttleTripped: false,
-    symbolBlock: undefined,
-    openBlock: undefined,
-    restrictions: undefined,
     repeatedExecutions: 0,
     borrowAvailable: undefined,
     borrowFee: undefined,

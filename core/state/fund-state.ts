@@ -55,8 +55,8 @@ export const oldestMarkAt = 5;
 export const oldestFxAt = 6;
 /** When the oldest price in the NAV was true: so old is the NAV. */
 export const navPricedAt = 7;
-/** Until when every loss limit of the fund is judged; for ever where nobody judges them. */
-export const lossesUntil = 8;
+/** The earliest moment from which a condition of the fund alone denies new risk; infinity while there is none. */
+export const conditionsFrom = 8;
 /** The NAV, and the envelope's limits at it; NaN for what is not known or not plain. */
 export const nav = 9;
 export const positionLimit = 10;
@@ -76,7 +76,7 @@ export function createFundState(arena: CellArena): FundState {
   page.cells[base + oldestMarkAt] = Number.POSITIVE_INFINITY;
   page.cells[base + oldestFxAt] = Number.POSITIVE_INFINITY;
   page.cells[base + navPricedAt] = Number.NaN;
-  page.cells[base + lossesUntil] = Number.POSITIVE_INFINITY;
+  page.cells[base + conditionsFrom] = Number.POSITIVE_INFINITY;
   return {
     arena,
     block,

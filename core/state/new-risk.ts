@@ -19,7 +19,7 @@ export function isNewRisk(view: FundView): boolean {
  */
 export function obeysLimits(order: Order, view: FundView): boolean {
   if (view.lowers === true) return false;
-  return view.classification !== "REDUCE" || (order.reduce_only !== true && view.earlierRules !== true);
+  return view.classification !== "REDUCE" || order.reduce_only !== true;
 }
 
 /**
@@ -27,7 +27,7 @@ export function obeysLimits(order: Order, view: FundView): boolean {
  * schema gate asks before it has read the claim, so the proof is asked for here.
  */
 export function isMarkedExit(order: Order, view: FundView): boolean {
-  return order.reduce_only === true && view.classification === "REDUCE" && view.heldAtBroker !== undefined;
+  return order.reduce_only === true && view.classification === "REDUCE";
 }
 
 /**

@@ -71,10 +71,6 @@ export interface FundBook extends FundState {
   /** A NAV that is not plain; the plain one stands in the fund state. */
   wideNav: Decimal | undefined;
   navAt: number;
-  /** Whether a loss above its limit waits for its confirmation. */
-  lossPending: boolean;
-  /** Which of its loss limits are not judged, and why, from the moment on that the fund state has. */
-  lossReason: string;
   /** The envelope's limits at this NAV, if one of them is not plain. */
   wideLimits: NavLimits | undefined;
   /** Gross of the sectors that plain numbers cannot keep, of those that somebody asked about since prices moved; undefined while there are none. */
@@ -274,8 +270,6 @@ function createFundBook(arena: CellArena, rings: CellArena, id: string): FundBoo
     currency: "",
     isPaper: false,
     known: false,
-    lossPending: false,
-    lossReason: "",
     unpriced: false,
     mayHaveOptions: false,
     options: undefined,

@@ -10,6 +10,7 @@ import type { Envelope } from "../envelope/envelope.ts";
 import type { Amount } from "../money/amount.ts";
 import type { Exact, Notional } from "../money/exact.ts";
 import type { InputAges } from "./input-ages.ts";
+import type { StandingCondition } from "./standing-condition.ts";
 
 /** What is known about an order's numbers before it is known to be an order; undefined is what could not be read. */
 export interface Terms {
@@ -92,26 +93,18 @@ export interface FundView {
   /** An amendment of an order that it may not amend, and why; absent is the first of the reasons. */
   amendsAnother: boolean;
   amendRefusal?: AmendRefusal | undefined;
-  /**
-   * Whether what a marked exit closes lies with the broker that it goes to, by the fills that made it; false of anything else. Undefined in what was
-   * recorded before marked exits passed the envelope's lists and their strategy's leaving (decision 0048): a replay judges it by the rules of then.
-   */
-  heldAtBroker?: boolean | undefined;
+  /** Whether what a marked exit closes lies with the broker that it goes to, by the fills that made it; false of anything else. */
+  heldAtBroker: boolean;
   /**
    * What the order's strategy itself holds of the symbol, and what its other open orders in the order's direction may still trade: of marked exits and
-   * in a strategy's halt. Undefined in what was recorded before such exits had to reduce it (decision 0052): a replay judges it by the rules of then.
+   * in a strategy's halt.
    */
-  strategyPosition: Amount | undefined;
+  strategyPosition: Amount;
   strategyPending: Amount;
   /** Whether a marked exit closes nothing but what its own strategy holds; set by classify. */
   reducesStrategy: boolean;
   /** An amendment that can only take away from what may fill: it adds no risk, whatever the order itself does to the position. */
   lowers?: boolean;
-  /**
-   * Recorded before unmarked reductions answered for size, price and pace, marked ones for their price, and sides for the position (decision
-   * 0044): a replay judges it by the rules of then. Never so of an order that is being checked.
-   */
-  earlierRules?: boolean;
   ages: InputAges;
 
   // What the order does to the position; set by classify before the first gate.
@@ -188,31 +181,16 @@ export interface FundView {
   haltReason: string;
   /** Whether the order's strategy is halted itself, or nobody knows, whatever else is. */
   strategyHalted: boolean;
-  /**
-   * Why the fund's losses let no new risk through: one waits for its confirmation, or a limit is not judged. "missing" stands only in records of
-   * earlier versions, which told a period without a baseline apart.
-   */
-  lossBlock?: "pending" | "not judged" | "missing" | undefined;
-  /** Which limits are not judged, why and what ends it; says something only with "not judged". */
-  lossReason?: string | undefined;
-  /** Why the audit log counts as unavailable, and since when; undefined when it is whole and up to date. */
-  auditBlock?: string | undefined;
-  /** Why too little of the disk is known to be free, and what is asked for; undefined when there is room. */
-  diskBlock?: string | undefined;
-  /** Which change nobody audited, or why nobody knows of any; undefined when there is none. */
-  changeBlock?: string | undefined;
+
+  /** The conditions that deny new risk and cover this order, as the gates ask for them; each code once. */
+  conditions: readonly StandingCondition[];
+  /** What watchdogs limit of this order; undefined while nothing is limited. */
+  restrictions?: RestrictionView | undefined;
 
   // Pace.
   /** New-risk orders that passed the static gate within the last second. */
   strategyOrdersInSecond: number;
   fundOrdersInSecond: number;
-  throttleTripped: boolean;
-  /** Why new risk in this symbol is denied to this fund: a confirmed difference with the broker; undefined when there is none. */
-  symbolBlock?: string | undefined;
-  /** What an operator must accept before new risk in this symbol passes; undefined when there is nothing, and in what was recorded before there was. */
-  openBlock?: OpenBlockView | undefined;
-  /** What watchdogs restrict of this order; undefined while nothing is, and in what was recorded before there were restrictions. */
-  restrictions?: RestrictionView | undefined;
   /** Equal approvals within the envelope's window. */
   repeatedExecutions: number;
 
@@ -225,15 +203,6 @@ export interface FundView {
   verdict: Verdict;
 }
 
-/** The oldest block that waits to be accepted, and how many do. */
-export interface OpenBlockView {
-  readonly blockId: string;
-  readonly reason: string;
-  /** Empty when the whole fund is blocked. */
-  readonly symbol: string;
-  readonly count: number;
-}
-
 /** Who restricts, and in which episode. */
 export interface RestrictedBy {
   readonly restrictionId: string;
@@ -243,12 +212,8 @@ export interface RestrictedBy {
   readonly allowed?: Exact;
 }
 
+/** What judges the order itself: how far gross exposure may go, and whether an option may be sold short. */
 export interface RestrictionView {
-  /** The list could not be read for too long. */
-  readonly isUnknown: boolean;
-  readonly throttle: RestrictedBy | undefined;
-  readonly cooldown: RestrictedBy | undefined;
-  readonly shadow: RestrictedBy | undefined;
   readonly noShortOptions: RestrictedBy | undefined;
   readonly gross: RestrictedBy | undefined;
 }

@@ -266,6 +266,10 @@ describe("envelope diff, history and replay", () => {
     expect(done.stdout).toContain("3 newly denied, 0 newly approved");
     expect(done.stdout).toContain("The first 1 of them:");
     expect(done.stdout).toMatch(/o-1 +AAPL +BUY +10 +APPROVED +DENIED POSITION_LIMIT_EXCEEDED +Too much\./);
+    expect(done.stdout).toContain("10 decisions of the last 48 h were run again (2 cannot change).");
+    server.on(`POST ${place}/replay`, { body: { fund_id: "alpha", ...counted, earlier_rules: 1, changes: [] } });
+    const older = await run("riskengine envelope replay --fund-id alpha --hours 48 --max-position-pct 0.05");
+    expect(older.stdout).toContain("were run again (1 cannot change, 1 were decided by EARLIER_RULES).");
     const asked = bodyOf(`POST ${place}/replay`) as { from: string; proposed: object };
     expect(asked.from).toBe("2026-11-13T13:30:00.000000Z");
     expect(asked.proposed).toMatchObject({ max_position_pct: 0.05, max_notional: 250_000 });

@@ -59,6 +59,7 @@ export async function replayEnvelope(
     newly_approved: 0,
     newly_denied: 0,
     changes: [],
+    earlier_rules: undefined,
   };
   let after = 0n;
   for (let seen = 0; ; ) {
@@ -87,8 +88,9 @@ function replayOne(
     ...partsOf(record),
     result: run(record, envelope),
   }));
-  if (result === undefined) {
+  if (typeof result === "string") {
     replay.skipped += 1;
+    if (result === "EARLIER_RULES") replay.earlier_rules = (replay.earlier_rules ?? 0) + 1;
     return;
   }
   replay.replayed += 1;

@@ -232,10 +232,10 @@ test.each(["DiffEnvelopes", "ReplayEnvelope"])("%s denies a proposal that is no 
   expect(codeEntry(answer.denial.code)).toMatchObject({ grpc: "INVALID_ARGUMENT" });
 });
 
-/** Decides by the order's number: every third is a duplicate, of the others the even ones are approved now. */
+/** Decides by the order's number: every third is a duplicate or was decided by earlier rules, of the others the even ones are approved now. */
 const byNumber: ReplayOptions["replay"] = (record) => {
   const number = Number(record.order?.quantity) - 100;
-  if (number % 3 === 0) return undefined;
+  if (number % 3 === 0) return number === 3 ? "NO_LIMIT_DECIDES" : "EARLIER_RULES";
   if (number % 2 === 0) return { approved: true, gate: "", code: "", reason: "" };
   return { approved: false, gate: "static", code: "NOTIONAL_ABOVE_MAX", reason: "Too much." };
 };
@@ -257,7 +257,14 @@ test("a replay counts every decision once, page by page, and lists what would ch
   const book = queries(before);
   const answer = await replay(book, {}, { proposed, count_max: 3 });
   // 3 and 6 cannot change. 1 is denied for another reason, 2 and 4 are approved now, 5 and 7 are not any more, 8 still is.
-  expect(answer).toMatchObject({ replayed: 6, skipped: 2, changed: 5, newly_approved: 2, newly_denied: 2 });
+  expect(answer).toMatchObject({
+    replayed: 6,
+    skipped: 2,
+    earlier_rules: 1,
+    changed: 5,
+    newly_approved: 2,
+    newly_denied: 2,
+  });
   expect(answer.changes.map((change) => change.order_id)).toEqual(["o-1", "o-2", "o-4"]);
   expect(answer.changes[0]).toEqual({
     order_id: "o-1",

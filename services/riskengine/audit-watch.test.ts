@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { fromMicroseconds, plusMilliseconds } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Engine } from "../../core/engine/engine.ts";
+import type { StandingCondition } from "../../core/state/standing-condition.ts";
 import type { AuditStanding } from "../../ports/audit-standing.ts";
 import { testSettings } from "../../testkit/virtual/memory-platform.ts";
 import { type ServiceFixture, serviceFixture } from "../../testkit/virtual/service-fixture.ts";
@@ -12,13 +13,13 @@ import { type AuditWatch, watchAudit } from "./audit-watch.ts";
 const settings = { ...testSettings, audit: { ...testSettings.audit, behindMaxMs: 30_000 } };
 let fixture: ServiceFixture;
 let watch: AuditWatch;
-let last: Parameters<Engine["setAudit"]>[0];
+let last: StandingCondition;
 
 function engineThatNotes(): Engine {
-  const setAudit: Engine["setAudit"] = (standing) => {
-    last = standing;
+  const setConditions: Engine["setConditions"] = (_source, [standing]) => {
+    if (standing !== undefined) last = standing;
   };
-  return { setAudit } as unknown as Engine;
+  return { setConditions } as unknown as Engine;
 }
 
 const start = async (): Promise<void> => {
@@ -27,7 +28,7 @@ const start = async (): Promise<void> => {
   watch = await watchAudit(ports, engine, createAlarms(ports));
 };
 const now = () => fixture.time.clock.now();
-const isBlocked = (): boolean => now() >= last.goodUntil;
+const isBlocked = (): boolean => now() >= (last.from ?? Number.NEGATIVE_INFINITY);
 const pass = (ms: number) => fixture.time.timers.sleep(ms);
 const report = (standing: Partial<AuditStanding> = {}): void => {
   fixture.tables.auditStanding.current = { writerEpoch: 1, through: now(), ...standing };
@@ -71,7 +72,7 @@ describe("22.3: no audit, no new risk", () => {
     expect(isBlocked()).toBe(false);
     report();
     await pass(600);
-    const until = last.goodUntil;
+    const until = last.from;
     expect(until).toBe(plusMilliseconds(fixture.tables.auditStanding.current?.through ?? fromMicroseconds(0), 30_000));
     await pass(30_000);
     expect(isBlocked()).toBe(true);

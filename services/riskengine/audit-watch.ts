@@ -5,8 +5,9 @@
 //  2. How far the log is behind is judged at the moment of each check, so that neither a silent store nor a busy event loop stretches it.
 //  3. A log that is whole again lifts the block with the next reading.
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
-import { format, type Instant, plusMilliseconds } from "../../contracts/src/instant.ts";
+import { format, fromMicroseconds, type Instant, plusMilliseconds } from "../../contracts/src/instant.ts";
 import type { Engine } from "../../core/engine/engine.ts";
+import type { StandingCondition } from "../../core/state/standing-condition.ts";
 import type { AuditStanding } from "../../ports/audit-standing.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import { line } from "../shared/one-line.ts";
@@ -51,6 +52,12 @@ export function judgeAudit(standing: AuditStanding | undefined, beganAt: Instant
   };
 }
 
+/** It stands from the moment on at which the log is too late. */
+function conditionOf({ goodUntil, reason, since = goodUntil }: JudgedAudit): StandingCondition {
+  const known = Number.isFinite(since) ? fromMicroseconds(since) : undefined;
+  return { code: "AUDIT_UNAVAILABLE", reason, from: goodUntil, since: known };
+}
+
 /** Resolves when the engine has it. */
 export async function watchAudit(
   ports: Ports,
@@ -74,7 +81,7 @@ export async function watchAudit(
 
   function hear(standing: AuditStanding | undefined): void {
     judged = judgeAudit(standing, beganAt, behindMaxMs);
-    engine.setAudit(judged);
+    engine.setConditions("audit log", [conditionOf(judged)]);
   }
 
   /** Also when nothing could be read: time alone makes the log late. */

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type MemoryDisk, memoryDisk } from "../../adapters/memory/disk-space.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Engine } from "../../core/engine/engine.ts";
+import type { StandingCondition } from "../../core/state/standing-condition.ts";
 import { testSettings } from "../../testkit/virtual/memory-platform.ts";
 import { type ServiceFixture, serviceFixture } from "../../testkit/virtual/service-fixture.ts";
 import { createAlarms } from "./alarms.ts";
@@ -13,15 +14,14 @@ const megabytes = (count: number): number => count * 1_000_000;
 let fixture: ServiceFixture;
 let watch: DiskWatch;
 let disk: MemoryDisk;
-let low: Parameters<Engine["setDisk"]>[0];
+let low: StandingCondition | undefined;
 
 async function start(diskSpace = disk as Pick<MemoryDisk, "measure">): Promise<void> {
   const ports = { ...fixture.portsOf("riskengine", { settings }), diskSpace };
-  const engine = {
-    setDisk: (heard: typeof low) => {
-      low = heard;
-    },
-  } as unknown as Engine;
+  const setConditions: Engine["setConditions"] = (_source, [standing]) => {
+    low = standing;
+  };
+  const engine = { setConditions } as unknown as Engine;
   watch = await watchDisk(ports, engine, createAlarms(ports));
 }
 const pass = (ms: number) => fixture.time.timers.sleep(ms);

@@ -62,7 +62,7 @@ export async function watchDisk(ports: Ports, engine: Engine, alarms: Alarms): P
     judged = judgeDisk(await within(timers, measureMsMax, measure(), late), before, settings.disk);
     const { warning, block } = judged;
     since = block === undefined ? undefined : (since ?? clock.now());
-    engine.setDisk(block === undefined || since === undefined ? undefined : { reason: block, since });
+    engine.setConditions("disk", block === undefined ? [] : [{ code: "DISK_LOW", reason: block, since }]);
     if (block !== undefined) {
       alarms.raise("DISK_STOPS_NEW_RISK", "disk", `${block}: new risk is denied until there is room again.`);
     } else if (before.block !== undefined) {

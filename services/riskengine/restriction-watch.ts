@@ -54,7 +54,7 @@ export async function watchRestrictions(ports: Ports, engine: Engine, looks?: Sa
     const isKnown = Math.abs(millisecondsBetween(heardAt, at)) <= haltUnknownMs;
     if (isKnown === known) return;
     known = isKnown;
-    engine.setRestrictionsKnown(known);
+    engine.setConditions("age of restrictions", known ? [] : [{ code: "RESTRICTIONS_UNKNOWN", reason: "" }]);
     if (known) log.info("restrictions of watchdogs are known again");
     else log.error("restrictions of watchdogs are unknown: new risk is denied");
   }

@@ -25,12 +25,11 @@ import { type Alarms, createAlarms } from "./alarms.ts";
 import { createApprovalEvents } from "./approvals/approval-events.ts";
 import { startApprovals } from "./approvals/approvals.ts";
 import { heardTime } from "./approvals/heard-time.ts";
-import { watchAudit } from "./audit-watch.ts";
 import { createAcceptBlock } from "./blocks/accept-block.ts";
 import { createFillBlocks } from "./blocks/fill-blocks.ts";
 import { createFundBlocks, type FundBlocks } from "./blocks/fund-blocks.ts";
 import { createChecks, keyWindowMs } from "./checks.ts";
-import { type DiskWatch, watchDisk } from "./disk-watch.ts";
+import { type StartedSource, startConditionSources } from "./condition-sources.ts";
 import { createEnvelopes } from "./envelopes.ts";
 import { createFigures, type Figures } from "./figures.ts";
 import { createForeignEvents } from "./foreign/foreign-events.ts";
@@ -54,11 +53,9 @@ import type { AskRiskOfficer } from "./officer.ts";
 import { type ReferenceWatch, watchReference } from "./reference-watch.ts";
 import { watchRestrictions } from "./restriction-watch.ts";
 import { riskOfficer } from "./risk-officer.ts";
-import { type SafetyLooks, withSafetyLooks } from "./safety-looks.ts";
+import { withSafetyLooks } from "./safety-looks.ts";
 import { seedEnvelopes } from "./seed-envelopes.ts";
-import { watchSymbolBlocks } from "./symbol-blocks.ts";
 import { createReleaseThrottle } from "./throttles.ts";
-import { type UnauditedWatch, watchUnaudited } from "./unaudited-watch.ts";
 
 /** A clean end gives the store this long to finish what is in hand. */
 const finishMsMax = 4_000;
@@ -102,13 +99,8 @@ async function assemble(ports: ServicePorts, askRiskOfficer: AskRiskOfficer, par
   const { looks, riskStore } = withSafetyLooks(ports);
   const halted = watchHalts({ ...ports, riskStore }, engine, envelopes.readAgain, figures.haltEpoch);
   const watch = parts.add("halts", await halted);
-  parts.add("symbol blocks", await watchSymbolBlocks(ports, engine, looks));
   const standing = withRestrictions(watch, parts.add("restrictions", await watchRestrictions(ports, engine, looks)));
-  parts.add("audit", await watchAudit(ports, engine, alarms, looks));
-  const watches = [
-    parts.add("unaudited changes", await withUnaudited(ports, engine, alarms, looks)),
-    parts.add("disk", await withDisk(ports, engine, alarms)),
-  ];
+  const sources = await startConditionSources({ ports, engine, alarms, looks }, parts);
   const incarnation = ports.random.uuid();
   const recovered = await recover(ports, engine, incarnation, keyWindowMs);
   const drawdown = await createDrawdown({ ports, engine, envelopes, reference, watch, alarms });
@@ -157,7 +149,7 @@ async function assemble(ports: ServicePorts, askRiskOfficer: AskRiskOfficer, par
   return {
     rpc: [{ name: "RiskEngine", handlers }],
     leased: watch.leased,
-    health: () => healthOf(commit, standing, [...watches, outside.gapBlocks, outside.heldFills]),
+    health: () => healthOf(commit, standing, [...sources, outside.gapBlocks, outside.heldFills]),
   };
 }
 
@@ -202,23 +194,6 @@ function withRestrictions(halts: Standing, restrictions: Standing): Standing {
       return health.status === "ok" ? restrictions.health() : health;
     },
   };
-}
-
-/** Undefined where there is no disk. */
-async function withDisk(ports: ServicePorts, engine: Engine, alarms: Alarms): Promise<DiskWatch | undefined> {
-  const { diskSpace } = ports;
-  return diskSpace && watchDisk({ ...ports, diskSpace }, engine, alarms);
-}
-
-/** Undefined where only units of work reach the records. */
-async function withUnaudited(
-  ports: ServicePorts,
-  engine: Engine,
-  alarms: Alarms,
-  looks: SafetyLooks | undefined,
-): Promise<UnauditedWatch | undefined> {
-  const { unauditedChanges } = ports;
-  return unauditedChanges && watchUnaudited({ ...ports, unauditedChanges }, engine, alarms, looks);
 }
 
 function durableParts(ports: ServicePorts, engine: Engine, recovered: Recovered, figures: Figures, alarms: Alarms) {
@@ -358,7 +333,7 @@ function limitUseOf(
   };
 }
 
-type Complaining = Pick<DiskWatch, "health"> | undefined;
+type Complaining = Pick<StartedSource, "health">;
 
 function healthOf(commit: GroupCommit, watch: Standing, others: readonly Complaining[]): Health {
   const state = commit.state();
@@ -366,6 +341,6 @@ function healthOf(commit: GroupCommit, watch: Standing, others: readonly Complai
   if (state === "asking") return { status: "failing", complaint: "the outcome of a commit is not known yet" };
   const health = watch.health();
   if (health.status !== "ok") return health;
-  const complaints = others.flatMap((other) => other?.health().complaint ?? []);
+  const complaints = others.flatMap((other) => other.health?.().complaint ?? []);
   return complaints.length === 0 ? health : { status: "ok", complaint: complaints.join(" ") };
 }

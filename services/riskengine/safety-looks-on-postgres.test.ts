@@ -71,10 +71,7 @@ async function watchOver() {
       if (!known) heard.unknown += 1;
     },
     setRestrictions: nothing,
-    setRestrictionsKnown: nothing,
-    setAudit: nothing,
-    setUnaudited: nothing,
-    setSymbolBlocks: nothing,
+    setConditions: nothing,
     setHeldSymbols: nothing,
   };
   const engine = notes as Engine;

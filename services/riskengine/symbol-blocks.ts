@@ -3,7 +3,6 @@
 // unknown is what stops new risk.
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import type { Engine } from "../../core/engine/engine.ts";
-import { actionBlock } from "../../core/gates/static.ts";
 import type { StoredAction } from "../../ports/corporate-actions.ts";
 import type { SafetyFacts } from "../../ports/safety-reads.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
@@ -38,6 +37,7 @@ export async function watchSymbolBlocks(ports: Ports, engine: Engine, looks?: Sa
   function hear({ underWay, confirmed }: SafetyFacts["blocks"]): void {
     hold(underWay);
     const blocks = confirmed.map(({ fundId, symbol, evidence, at }) => ({
+      code: "SYMBOL_BLOCKED" as const,
       since: at,
       fundId,
       symbol,
@@ -46,13 +46,13 @@ export async function watchSymbolBlocks(ports: Ports, engine: Engine, looks?: Sa
     const content = JSON.stringify(blocks);
     if (content === known) return;
     known = content;
-    engine.setSymbolBlocks(blocks);
+    engine.setConditions("differences with the broker", blocks);
     ports.log.info("symbols that differ from the broker have changed", { blocked: blocks.length });
   }
 
   function hold(underWay: readonly StoredAction[]): void {
     const held = underWay.flatMap(({ actionId, kind, legs, announcedAt: since }) => {
-      const why = line(`${actionBlock}${actionId} (${kind}) is under way`, reasonCharactersMax);
+      const why = line(`corporate action ${actionId} (${kind}) is under way`, reasonCharactersMax);
       const symbols = new Set(legs.flatMap(({ symbol, new_symbol: newSymbol }) => [symbol, newSymbol]));
       return [...symbols].map((symbol) => ({ symbol, reason: why, since }));
     });

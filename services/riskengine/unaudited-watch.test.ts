@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Engine } from "../../core/engine/engine.ts";
+import type { StandingCondition } from "../../core/state/standing-condition.ts";
 import type { UnauditedChange, UnauditedChanges } from "../../ports/unaudited-changes.ts";
 import { type ServiceFixture, serviceFixture } from "../../testkit/virtual/service-fixture.ts";
 import { createAlarms } from "./alarms.ts";
@@ -14,7 +15,7 @@ let watch: UnauditedWatch;
 let changes: readonly UnauditedChange[];
 let isUnreadable: "rejects" | "hangs" | undefined;
 let asked = 0;
-let found: Parameters<Engine["setUnaudited"]>[0];
+let found: StandingCondition | undefined;
 
 const source: UnauditedChanges = {
   list: async (countMax) => {
@@ -36,7 +37,10 @@ beforeEach(async () => {
   fixture = serviceFixture(2_806);
   [changes, isUnreadable, found, asked] = [[], undefined, undefined, 0];
   const ports = { ...fixture.portsOf("riskengine"), unauditedChanges: source };
-  const engine = { setUnaudited: (heard: typeof found) => (found = heard) } as unknown as Engine;
+  const setConditions: Engine["setConditions"] = (_source, [standing]) => {
+    found = standing;
+  };
+  const engine = { setConditions } as unknown as Engine;
   watch = await watchUnaudited(ports, engine, createAlarms(ports));
 });
 afterEach(async () => {

@@ -90,14 +90,14 @@ export async function watchUnaudited(
     block = heard ?? (isKnown ? undefined : unknown);
     if (block === undefined) {
       since = undefined;
-      engine.setUnaudited(undefined);
+      engine.setConditions("unaudited changes", []);
       if (before === undefined) return;
       alarms.clear("UNAUDITED_CHANGE_STOPS_NEW_RISK", about);
       log.info("every change has its event again, and new risk is no longer denied for one that has none");
       return;
     }
     since ??= clock.now();
-    engine.setUnaudited({ reason: block, since });
+    engine.setConditions("unaudited changes", [{ code: "UNAUDITED_CHANGE", reason: block, since }]);
     if (before !== undefined && before !== block) alarms.clear("UNAUDITED_CHANGE_STOPS_NEW_RISK", about);
     alarms.raise(
       "UNAUDITED_CHANGE_STOPS_NEW_RISK",

@@ -9,6 +9,7 @@ import type { Fill, OrderTransition } from "../../contracts/src/records/order.ts
 import type { ReferenceContents } from "../../contracts/src/records/reference.ts";
 import { createEngine, type Engine, type EngineOptions } from "../../core/engine/engine.ts";
 import { compileEnvelope } from "../../core/envelope/envelope.ts";
+import type { StandingCondition } from "../../core/state/standing-condition.ts";
 
 export const startOfDay = instant.parse("2026-11-15T13:30:00.000000Z");
 
@@ -190,6 +191,11 @@ export function transitionOf(
     at: instant.format(startOfDay),
     ...more,
   };
+}
+
+/** Hands a condition in, as a source of its own does. */
+export function stand(engine: Engine, standing: StandingCondition): void {
+  engine.setConditions(standing.code, [standing]);
 }
 
 /** A position out of nowhere: a fill of an order that nobody asked about. */

@@ -138,13 +138,14 @@ function judge(decided: Decided, life: Life, books: NaiveBooks, seen: Seen): voi
   };
   const again = replayDecision(record, compileEnvelope(envelope));
   if (decision.rejecting_gate === "idempotency" || decision.rejecting_gate === "schema") {
-    expect(again).toBeUndefined();
+    expect(again).toBe("NO_LIMIT_DECIDES");
     return;
   }
   // Its pace was judged under the limits of then and the rest under those of the officer's answer: no single version replays it.
   const asked = checked.asked?.envelope?.version;
+  if (typeof again === "string") throw new Error(`${order.order_id} is not decided again: ${again}`);
   const isOfTwo = asked !== undefined && asked !== decision.envelope_version;
-  if (isOfTwo && paceCodes.has(again?.code ?? "")) return;
+  if (isOfTwo && paceCodes.has(again.code)) return;
   seen.replayed += 1;
   const { approved, rejecting_gate: gate, code, reason } = decision;
   same(again, { approved, gate, code, reason }, "the replayed decision");

@@ -441,11 +441,12 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   EnvelopeReplay: {"fields":[
     {"name":"fund_id","type":"text"},
     {"name":"replayed","type":"whole","description":"Decisions that were run again."},
-    {"name":"skipped","type":"whole","description":"Those that cannot change: duplicates, and orders that were no orders."},
+    {"name":"skipped","type":"whole","description":"Those that were not run again: duplicates, orders that were no orders, and those that `earlier_rules` counts."},
     {"name":"changed","type":"whole"},
     {"name":"newly_approved","type":"whole"},
     {"name":"newly_denied","type":"whole"},
     {"name":"changes","type":"message","message":"ReplayChange","list":true},
+    {"name":"earlier_rules","type":"whole","optional":true,"description":"EARLIER_RULES: of those skipped, how many the gates decided by other rules than today's. Run again they would differ whatever the limits are. Absent when there are none."},
   ]},
   EnvelopeRequest: {"isRequest":true,"fields":[
     {"name":"fund_id","type":"text","description":"The fund.","kind":"ID","required":true},

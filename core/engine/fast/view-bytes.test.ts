@@ -3,11 +3,14 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Decimal } from "../../../contracts/src/decimal.ts";
 import { startOfDay } from "../../../testkit/risk/engine-fixture.ts";
+import { conditions } from "../../blocks/index.ts";
+import { gateRules } from "../../gates/rules.ts";
 import { nothing } from "../../money/amount.ts";
 import type { Exact } from "../../money/exact.ts";
 import { emptyView } from "../../state/empty-view.ts";
+import type { StandingCondition } from "../../state/standing-condition.ts";
 import type { FundView } from "../../state/view.ts";
-import { createViewPacker, joinViews, unpackViews } from "./view-bytes.ts";
+import { createViewPacker, joinViews, rulesOf, unpackViews } from "./view-bytes.ts";
 
 const whole = fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n });
 const amount = whole.map((value) => value as Decimal);
@@ -21,14 +24,16 @@ const words = fc.string({ unit: "binary", maxLength: 40 });
 const by = fc
   .record({ restrictionId: words, watchdog: words, episodeId: words, allowed: maybe(exact) })
   .map(({ allowed, ...names }) => (allowed === undefined ? names : { ...names, allowed }));
-const restrictions = fc.record({
-  isUnknown: fc.boolean(),
-  throttle: maybe(by),
-  cooldown: maybe(by),
-  shadow: maybe(by),
-  noShortOptions: maybe(by),
-  gross: maybe(by),
-});
+const restrictions = fc.record({ noShortOptions: maybe(by), gross: maybe(by) });
+const standing: fc.Arbitrary<StandingCondition> = fc
+  .record({
+    code: fc.constantFrom(...conditions.map(({ code }) => code)),
+    reason: words,
+    symbol: maybe(words),
+    facts: fc.array(fc.tuple(words, words), { minLength: 1, maxLength: 3 }),
+    count: fc.integer({ min: 2, max: 2_000 }),
+  })
+  .map(({ symbol, ...rest }) => (symbol === undefined ? rest : { ...rest, symbol }));
 
 const views: fc.Arbitrary<FundView> = fc
   .record({
@@ -89,14 +94,8 @@ const views: fc.Arbitrary<FundView> = fc
     haltReason: words,
     strategyOrdersInSecond: fc.nat(),
     fundOrdersInSecond: fc.nat(),
-    throttleTripped: fc.boolean(),
     restrictions: maybe(restrictions),
-    symbolBlock: fc.option(fc.string(), { nil: undefined }),
-    openBlock: maybe(fc.record({ blockId: words, reason: words, symbol: words, count: fc.nat() })),
-    auditBlock: fc.option(fc.string(), { nil: undefined }),
-    diskBlock: fc.option(fc.string(), { nil: undefined }),
-    changeBlock: fc.option(fc.string(), { nil: undefined }),
-    lossBlock: fc.constantFrom("pending" as const, "missing" as const, "not judged" as const, undefined),
+    conditions: fc.array(standing, { maxLength: 4 }),
     repeatedExecutions: fc.nat(),
     borrowAvailable: maybe(amount),
     borrowFee: maybe(amount),
@@ -109,7 +108,6 @@ const views: fc.Arbitrary<FundView> = fc
     ...(filled.lapsed === 0n && { lapsed: nothing }),
     ...(filled.strategyPosition === 0n && { strategyPosition: nothing, strategyPending: nothing }),
     unpricedRateAgeMs: filled.unpricedRate === "old" ? 3_600_000.5 : Number.NaN,
-    lossReason: filled.lossBlock === "not judged" ? "daily: no baseline; é" : "",
   }));
 
 describe("a view as bytes", () => {
@@ -143,48 +141,24 @@ describe("a view as bytes", () => {
     );
   });
 
-  it("of the first form is still read, and says nothing of what came later", () => {
-    const view = { ...emptyView(), fundKnown: true, repeatedExecutions: 3 };
-    const content = packer.pack(view, startOfDay);
-    const first = Uint8Array.of(1, ...content.subarray(1, content.length - 1));
-    const second = Uint8Array.of(2, ...content.subarray(1));
-    expect(unpackViews(first)).toEqual(unpackViews(second));
-    expect(unpackViews(first)[0].view).toMatchObject({ fundKnown: true, repeatedExecutions: 3 });
-    // What was recorded by then was decided by other rules.
-    expect(unpackViews(second)[0].view.earlierRules).toBe(true);
-    expect(unpackViews(content)[0].view).toEqual({
-      ...unpackViews(second)[0].view,
-      earlierRules: false,
-      heldAtBroker: false,
-      strategyPosition: nothing,
-    });
+  it("says by which rules it was decided, of two looks by those of the second", () => {
+    const content = packer.pack(emptyView(), startOfDay);
+    expect(rulesOf(content)).toBe(gateRules);
+    const raised = Uint8Array.of(13, 7, 1, ...content.subarray(3));
+    expect([rulesOf(raised), rulesOf(joinViews(content, raised))]).toEqual([263, 263]);
+    expect(unpackViews(raised)).toEqual(unpackViews(content));
   });
 
-  it("of the ninth form, with one byte of blocks, is still read", () => {
-    const view = { ...emptyView(), heldAtBroker: true, restrictions: undefined, auditBlock: "behind" };
-    const content = packer.pack(view, startOfDay);
-    // Behind the two bytes of blocks stands only the text of one: its length in two bytes, or one, and six letters.
-    const second = content.length - packer.pack({ ...view, auditBlock: undefined }, startOfDay).length;
-    // And behind everything the empty text of who said the price.
-    const at = content.length - second - 3;
-    expect(content[at]).toBe(0);
-    const ninth = Uint8Array.of(9, ...content.subarray(1, at), ...content.subarray(at + 1, -2));
-    expect(unpackViews(ninth)).toEqual(unpackViews(content));
-    expect(unpackViews(ninth)[0].view).toMatchObject({ auditBlock: "behind", diskBlock: undefined });
-  });
-
-  it("32.2: of the tenth form does not say who said the price", () => {
-    const view = { ...emptyView(), priceSource: "feed" };
-    const content = packer.pack(view, startOfDay);
-    const tenth = Uint8Array.of(10, ...content.subarray(1, -2 - view.priceSource.length));
-    expect(unpackViews(content)[0].view.priceSource).toBe("feed");
-    expect(unpackViews(tenth)[0].view).toEqual({ ...unpackViews(content)[0].view, priceSource: "" });
+  it.each([1, 2, 8])("of form %i, which no release wrote, is not read: it was decided by no rules of today", (form) => {
+    const old = Uint8Array.of(form, ...packer.pack(emptyView(), startOfDay).subarray(3));
+    expect(rulesOf(old)).toBe(0);
+    expect(() => unpackViews(old)).toThrow(/form . are not read any more/);
   });
 
   it("is refused when it is cut short or of another form", () => {
     const content = packer.pack(emptyView(), startOfDay);
     expect(() => unpackViews(content.subarray(0, 50))).toThrow(/end before they should/);
-    expect(() => unpackViews(Uint8Array.of(13, ...content.subarray(1)))).toThrow(/form 13/);
+    expect(() => unpackViews(Uint8Array.of(14, ...content.subarray(1)))).toThrow(/form 14/);
   });
 
   it("stays small", () => {

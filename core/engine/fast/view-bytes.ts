@@ -5,24 +5,27 @@ import * as decimal from "../../../contracts/src/decimal.ts";
 import { Defect } from "../../../contracts/src/fault.ts";
 import * as instant from "../../../contracts/src/instant.ts";
 import type { Severity } from "../../../contracts/src/records/values.ts";
+import { gateRules } from "../../gates/rules.ts";
 import { type Amount, toDecimal } from "../../money/amount.ts";
 import { type Exact, toExact } from "../../money/exact.ts";
 import { emptyView, noVerdict } from "../../state/empty-view.ts";
 import type { FundView, InstrumentFacts, OptionView, Verdict } from "../../state/view.ts";
 import { type ByteReader, type ByteWriter, createByteReader, createByteWriter } from "./byte-columns.ts";
+import { readConditions, writeConditions } from "./condition-bytes.ts";
+import { type EarlierConditions, earlierConditions } from "./earlier-conditions.ts";
 import { readRestrictions, writeRestrictions } from "./restriction-bytes.ts";
 
 /**
- * Form 1 ended before what form 2 says of amendments and of rates. Form 3 says the same as form 2, and that today's rules were in force; form 4
- * adds what else blocks, and what of unsent approvals has lapsed; form 5 whether an exit's broker holds what it closes; form 6 what options make of it;
- * form 7 what an exit's strategy holds; form 8 which exit of the platform waits for room; form 9 what watchdogs restrict;
- * form 10 has a second byte of blocks, and the disk; form 11 who said the price;
- * form 12 adds changes that nobody audited.
+ * Forms 9 to 12 have a member for each condition (earlier-conditions.ts): form 10 adds a second byte of them, and the disk; form 11 who said the price;
+ * form 12 changes that nobody audited. Form 13 has one list of conditions, and by which rules the gates decided. No release wrote what came before
+ * form 9, and nobody reads it any more.
  */
-const formVersion = 12;
+const formVersion = 13;
+const oldestForm = 9;
+/** By those forms 9 to 12 were decided. */
+const firstRules = 1;
 const refusals: readonly FundView["amendRefusal"][] = [undefined, "another", "ended", "unapproved"];
 const rateWords: readonly FundView["unpricedRate"][] = [undefined, "missing", "old", "delta"];
-const lossBlocks: readonly FundView["lossBlock"][] = [undefined, "pending", "missing", "not judged"];
 const keyWords: readonly FundView["keySeen"][] = ["no", "same order", "another order"];
 const severities: readonly Severity[] = ["STRATEGY_HALT", "FUND_HALT", "FIRM_HALT"];
 const verdictKinds: readonly Verdict["kind"][] = ["none", "pass", "veto", "timeout", "unreadable"];
@@ -55,12 +58,15 @@ export function createViewPacker(): ViewPacker {
     pack(view, at) {
       writer.reset();
       writer.byte(formVersion);
+      writer.byte(gateRules & 0xff);
+      writer.byte(gateRules >> 8);
       writer.number(at);
       writeWho(writer, view, instrumentBytes);
       writeSymbol(writer, view);
       writeFund(writer, view);
       writeRest(writer, view);
       writeBlocks(writer, view);
+      writeConditions(writer, view.conditions);
       writer.text(view.priceSource);
       return writer.take();
     },
@@ -77,31 +83,51 @@ export function joinViews(first: Uint8Array, second: Uint8Array): Uint8Array {
   return writer.take();
 }
 
-/** One view, or the two of a decision that waited for the risk officer. */
-export function unpackViews(content: Uint8Array): readonly [RecordedView] | readonly [RecordedView, RecordedView] {
-  if (content[0] !== 0) return [unpack(content)];
+function looksOf(content: Uint8Array): readonly [Uint8Array] | readonly [Uint8Array, Uint8Array] {
+  if (content[0] !== 0) return [content];
   const reader = createByteReader(content);
   reader.byte();
   const length = Number(reader.integer() ?? 0n);
   const start = 2 + (length === 0 ? 0 : 8);
-  return [unpack(content.subarray(start, start + length)), unpack(content.subarray(start + length))];
+  return [content.subarray(start, start + length), content.subarray(start + length)];
+}
+
+/** By which rules the gates decided; 0 for a form that is not read any more. Of a decision that looked twice, by those of its second look. */
+export function rulesOf(content: Uint8Array): number {
+  const [first, second = first] = looksOf(content);
+  const reader = createByteReader(second);
+  const version = formOf(reader);
+  if (version < oldestForm) return 0;
+  return version < 13 ? firstRules : reader.byte() | (reader.byte() << 8);
+}
+
+function formOf(reader: ByteReader): number {
+  const version = reader.byte();
+  if (version < 1 || version > formVersion) throw new Defect(`recorded inputs of form ${version} are not known`);
+  return version;
+}
+
+/** One view, or the two of a decision that waited for the risk officer; of a form that is still read. */
+export function unpackViews(content: Uint8Array): readonly [RecordedView] | readonly [RecordedView, RecordedView] {
+  const [first, second] = looksOf(content);
+  return second === undefined ? [unpack(first)] : [unpack(first), unpack(second)];
 }
 
 function unpack(content: Uint8Array): RecordedView {
   const reader = createByteReader(content);
-  const version = reader.byte();
-  if (version < 1 || version > formVersion) throw new Defect(`recorded inputs of form ${version} are not known`);
+  const version = formOf(reader);
+  if (version < oldestForm) throw new Defect(`recorded inputs of form ${version} are not read any more`);
+  if (version >= 13) for (let read = 0; read < 2; read += 1) reader.byte();
   const at = instant.fromMicroseconds(reader.number());
   const view = emptyView();
-  readWho(reader, view);
+  const earlier: EarlierConditions = {};
+  readWho(reader, view, earlier);
   readSymbol(reader, view);
   readFund(reader, view);
-  if (version >= 2) readRest(reader, view);
-  view.earlierRules = version < 3;
-  if (version >= 4) readBlocks(reader, view, version);
+  readRest(reader, view, earlier);
+  readBlocks(reader, view, version, earlier);
+  view.conditions = version >= 13 ? readConditions(reader) : earlierConditions(earlier);
   if (version >= 11) view.priceSource = reader.text() ?? "";
-  if (version < 5) view.heldAtBroker = undefined;
-  if (version < 7) view.strategyPosition = undefined;
   return { at, view };
 }
 
@@ -113,7 +139,7 @@ function writeWho(
   writer.byte(keyWords.indexOf(view.keySeen));
   writer.number(view.keyAgeMs);
   const amends = (view.amends ? 4 : 0) | (view.amendsAnother ? 8 : 0);
-  const lasting = (view.haltsKnown ? 16 : 0) | (view.throttleTripped ? 32 : 0) | (view.instrument ? 64 : 0);
+  const lasting = (view.haltsKnown ? 16 : 0) | (view.instrument ? 64 : 0);
   writer.byte((view.fundKnown ? 1 : 0) | (view.strategyKnown ? 2 : 0) | amends | lasting);
   writer.text(view.fundCurrency);
   writer.number(view.ages.mark);
@@ -130,7 +156,7 @@ function writeWho(
   writer.number(view.verdict.tookMs);
 }
 
-function readWho(reader: ByteReader, view: FundView): void {
+function readWho(reader: ByteReader, view: FundView, earlier: EarlierConditions): void {
   view.keySeen = keyWords[reader.byte()] ?? "no";
   view.keyAgeMs = reader.number();
   const set = reader.byte();
@@ -139,7 +165,7 @@ function readWho(reader: ByteReader, view: FundView): void {
   view.amends = (set & 4) !== 0;
   view.amendsAnother = (set & 8) !== 0;
   view.haltsKnown = (set & 16) !== 0;
-  view.throttleTripped = (set & 32) !== 0;
+  earlier.throttleTripped = (set & 32) !== 0;
   view.fundCurrency = reader.text() ?? "";
   view.ages = { mark: reader.number(), nav: reader.number(), fx: reader.number(), borrow: reader.number() };
   if ((set & 64) !== 0) view.instrument = readInstrument(reader);
@@ -265,43 +291,32 @@ function readFund(reader: ByteReader, view: FundView): void {
 function writeRest(writer: ByteWriter, view: FundView): void {
   const refusal = refusals.indexOf(view.amendRefusal);
   const rate = rateWords.indexOf(view.unpricedRate);
-  const isBlocked = view.symbolBlock !== undefined;
-  const losses = lossBlocks.indexOf(view.lossBlock) << 6;
-  writer.byte((view.lowers === true ? 1 : 0) | (refusal << 1) | (rate << 3) | (isBlocked ? 32 : 0) | losses);
+  writer.byte((view.lowers === true ? 1 : 0) | (refusal << 1) | (rate << 3));
   if (rate >= 2) writer.number(view.unpricedRateAgeMs ?? Number.NaN);
-  // Most are not, and then nothing is written: what was recorded before there were blocks reads as before.
-  if (isBlocked) writer.text(view.symbolBlock);
-  if (view.lossBlock === "not judged") writer.text(view.lossReason);
 }
 
-function readRest(reader: ByteReader, view: FundView): void {
+function readRest(reader: ByteReader, view: FundView, earlier: EarlierConditions): void {
   const set = reader.byte();
   view.lowers = (set & 1) !== 0;
   view.amendRefusal = refusals[(set >> 1) & 3];
   view.unpricedRate = rateWords[(set >> 3) & 3];
   if (((set >> 3) & 3) >= 2) view.unpricedRateAgeMs = reader.number();
-  if ((set & 32) !== 0) view.symbolBlock = reader.text() ?? "";
-  view.lossBlock = lossBlocks[set >> 6];
-  if (view.lossBlock === "not judged") view.lossReason = reader.text() ?? "";
+  if ((set & 32) !== 0) earlier.symbolBlock = reader.text() ?? "";
+  earlier.isLossPending = set >> 6 === 1;
+  if (set >> 6 === 3) earlier.lossNotJudged = reader.text() ?? "";
 }
 
 function writeBlocks(writer: ByteWriter, view: FundView): void {
-  const isWithoutAudit = view.auditBlock !== undefined;
   const lapsed = decimalOf(view.lapsed) ?? decimal.zero;
   const isLapsed = lapsed !== decimal.zero;
   const { option } = view;
   const own = decimalOf(view.strategyPosition) ?? decimal.zero;
   const ofStrategy = (view.strategyHalted ? 16 : 0) | (own === decimal.zero ? 0 : 32);
-  const held = view.heldAtBroker === true ? 4 : 0;
+  const held = view.heldAtBroker ? 4 : 0;
   const waits = view.exitWaits === undefined ? 0 : 64;
   const { restrictions } = view;
   const rest = held | (option === undefined ? 0 : 8) | ofStrategy | waits | (restrictions === undefined ? 0 : 128);
-  writer.byte((isWithoutAudit ? 1 : 0) | (isLapsed ? 2 : 0) | rest);
-  const isDiskLow = view.diskBlock !== undefined;
-  const isUnaudited = view.changeBlock !== undefined;
-  const { openBlock } = view;
-  writer.byte((isDiskLow ? 1 : 0) | (isUnaudited ? 2 : 0) | (openBlock === undefined ? 0 : 4));
-  if (isWithoutAudit) writer.text(view.auditBlock);
+  writer.byte((isLapsed ? 2 : 0) | rest);
   if (isLapsed) writer.integer(lapsed);
   if (option !== undefined) writeOption(writer, option);
   if (waits !== 0) writer.text(view.exitWaits);
@@ -310,20 +325,13 @@ function writeBlocks(writer: ByteWriter, view: FundView): void {
     writer.integer(decimalOf(view.strategyPending));
   }
   if (restrictions !== undefined) writeRestrictions(writer, restrictions);
-  if (isDiskLow) writer.text(view.diskBlock);
-  if (isUnaudited) writer.text(view.changeBlock);
-  if (openBlock === undefined) return;
-  writer.text(openBlock.blockId);
-  writer.text(openBlock.reason);
-  writer.text(openBlock.symbol);
-  writer.number(openBlock.count);
 }
 
-function readBlocks(reader: ByteReader, view: FundView, version: number): void {
+function readBlocks(reader: ByteReader, view: FundView, version: number, earlier: EarlierConditions): void {
   const set = reader.byte();
-  const more = version < 10 ? 0 : reader.byte();
+  const more = version < 10 || version >= 13 ? 0 : reader.byte();
   view.heldAtBroker = (set & 4) !== 0;
-  if ((set & 1) !== 0) view.auditBlock = reader.text() ?? "";
+  if ((set & 1) !== 0) earlier.auditBlock = reader.text() ?? "";
   if ((set & 2) !== 0) view.lapsed = (reader.integer() ?? decimal.zero) as Decimal;
   if ((set & 8) !== 0) view.option = readOption(reader);
   if ((set & 64) !== 0) view.exitWaits = reader.text() ?? "";
@@ -332,12 +340,17 @@ function readBlocks(reader: ByteReader, view: FundView, version: number): void {
     view.strategyPosition = (reader.integer() ?? decimal.zero) as Decimal;
     view.strategyPending = (reader.integer() ?? decimal.zero) as Decimal;
   }
-  if ((set & 128) !== 0) view.restrictions = readRestrictions(reader);
-  if ((more & 1) !== 0) view.diskBlock = reader.text() ?? "";
-  if ((more & 2) !== 0) view.changeBlock = reader.text() ?? "";
+  if ((set & 128) !== 0) {
+    const restricted = readRestrictions(reader);
+    const { gross, noShortOptions } = restricted;
+    earlier.restricted = restricted;
+    if (version >= 13 || (gross ?? noShortOptions) !== undefined) view.restrictions = { gross, noShortOptions };
+  }
+  if ((more & 1) !== 0) earlier.diskBlock = reader.text() ?? "";
+  if ((more & 2) !== 0) earlier.changeBlock = reader.text() ?? "";
   if ((more & 4) === 0) return;
   const [blockId = "", reason = "", symbol = ""] = [reader.text(), reader.text(), reader.text()];
-  view.openBlock = { blockId, reason, symbol, count: reader.number() };
+  earlier.openBlock = { blockId, reason, symbol, count: reader.number() };
 }
 
 function writeOption(writer: ByteWriter, option: OptionView): void {

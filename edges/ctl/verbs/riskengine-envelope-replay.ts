@@ -56,8 +56,11 @@ async function run(context: Context): Promise<Answer> {
     { name: "decision_id", of: (one) => one.decision_id, onlyCsv: true },
   ];
   const left = replay.changed - replay.changes.length;
+  const earlier = replay.earlier_rules ?? 0;
+  const unchangeable = `${replay.skipped - earlier} cannot change`;
+  const leftOut = earlier === 0 ? unchangeable : `${unchangeable}, ${earlier} were decided by EARLIER_RULES`;
   const lead = [
-    `${replay.replayed} decisions of the last ${hours} h were run again (${replay.skipped} cannot change).`,
+    `${replay.replayed} decisions of the last ${hours} h were run again (${leftOut}).`,
     `${replay.changed} would change: ${replay.newly_denied} newly denied, ${replay.newly_approved} newly approved.`,
     ...(left > 0 ? [`The first ${replay.changes.length} of them:`] : []),
   ].join("\n");

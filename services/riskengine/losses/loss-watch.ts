@@ -18,6 +18,7 @@ import {
   type LossLook,
   limitName,
   lossBlock,
+  lossConditions,
   lossStandings,
   whyOld,
 } from "../../../core/losses/loss-standing.ts";
@@ -167,6 +168,10 @@ export function watchLosses({ ports, engine, envelopes, reference, halts, alarms
     else spells.set(fundId, { since: spells.get(fundId)?.since ?? at, why, isFromStart: !wereFresh.has(fundId) });
   }
 
+  function tellLosses(fundId: string, block: LossBlock): void {
+    engine.setConditions(`losses of ${fundId}`, lossConditions(fundId, block));
+  }
+
   /** A valuation that waits shortens what is known. */
   function tellEngine(fundId: string): void {
     const { isPending = false, judgedUntil, reason = "" } = reported.get(fundId) ?? {};
@@ -174,8 +179,8 @@ export function watchLosses({ ports, engine, envelopes, reference, halts, alarms
     const latest = since && plusMilliseconds(since, judgeMsMax);
     if (latest !== undefined && judgedUntil !== undefined && latest < judgedUntil) {
       const why = "a valuation was heard and could not be judged; this ends when the store has taken it";
-      engine.setLosses({ fundId, judgedUntil: latest, reason: why, isPending });
-    } else engine.setLosses({ fundId, judgedUntil, reason, isPending });
+      tellLosses(fundId, { judgedUntil: latest, reason: why, isPending });
+    } else tellLosses(fundId, { judgedUntil, reason, isPending });
   }
 
   function alarmNotJudged(fundId: string, at: Instant): void {
@@ -223,7 +228,7 @@ export function watchLosses({ ports, engine, envelopes, reference, halts, alarms
     },
     blocks(fundId) {
       const { judgedUntil, reason = "" } = reported.get(fundId) ?? {};
-      engine.setLosses({ fundId, judgedUntil, reason, isPending: true });
+      tellLosses(fundId, { judgedUntil, reason, isPending: true });
     },
     learns(fundId, known) {
       waiting.delete(fundId);

@@ -2943,12 +2943,14 @@ export interface components {
             fund_id: string;
             /** @description Decisions that were run again. */
             replayed: number;
-            /** @description Those that cannot change: duplicates, and orders that were no orders. */
+            /** @description Those that were not run again: duplicates, orders that were no orders, and those that `earlier_rules` counts. */
             skipped: number;
             changed: number;
             newly_approved: number;
             newly_denied: number;
             changes: components["schemas"]["ReplayChange"][];
+            /** @description EARLIER_RULES: of those skipped, how many the gates decided by other rules than today's. Run again they would differ whatever the limits are. Absent when there are none. */
+            earlier_rules?: number;
         };
         Episode: {
             episode_id: string;
@@ -13051,7 +13053,8 @@ export interface operations {
                      *           "reason_after": "text",
                      *           "decided_at": "2026-11-17T14:30:00.000000Z"
                      *         }
-                     *       ]
+                     *       ],
+                     *       "earlier_rules": 1
                      *     }
                      */
                     "application/json": components["schemas"]["EnvelopeReplay"];

@@ -131,12 +131,17 @@ export interface EnvelopeReplay {
   fund_id: string;
   /** Decisions that were run again. */
   replayed: number;
-  /** Those that cannot change: duplicates, and orders that were no orders. */
+  /** Those that were not run again: duplicates, orders that were no orders, and those that `earlier_rules` counts. */
   skipped: number;
   changed: number;
   newly_approved: number;
   newly_denied: number;
   changes: ReplayChange[];
+  /**
+   * EARLIER_RULES: of those skipped, how many the gates decided by other rules than today's. Run again they would differ whatever
+   * the limits are. Absent when there are none.
+   */
+  earlier_rules?: number | undefined;
 }
 
 function createBaseListRejectionsRequest(): ListRejectionsRequest {
@@ -1056,7 +1061,16 @@ export const ReplayChange: MessageFns<ReplayChange> = {
 };
 
 function createBaseEnvelopeReplay(): EnvelopeReplay {
-  return { fund_id: "", replayed: 0, skipped: 0, changed: 0, newly_approved: 0, newly_denied: 0, changes: [] };
+  return {
+    fund_id: "",
+    replayed: 0,
+    skipped: 0,
+    changed: 0,
+    newly_approved: 0,
+    newly_denied: 0,
+    changes: [],
+    earlier_rules: undefined,
+  };
 }
 
 export const EnvelopeReplay: MessageFns<EnvelopeReplay> = {
@@ -1081,6 +1095,9 @@ export const EnvelopeReplay: MessageFns<EnvelopeReplay> = {
     }
     for (const v of message.changes) {
       ReplayChange.encode(v!, writer.uint32(58).fork()).join();
+    }
+    if (message.earlier_rules !== undefined) {
+      writer.uint32(64).uint64(message.earlier_rules);
     }
     return writer;
   },
@@ -1152,6 +1169,14 @@ export const EnvelopeReplay: MessageFns<EnvelopeReplay> = {
             }
 
             message.changes.push(ReplayChange.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.earlier_rules = longToNumber(reader.uint64());
             continue;
           }
         }
