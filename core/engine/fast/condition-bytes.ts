@@ -6,6 +6,7 @@ import type { ByteReader, ByteWriter } from "./byte-columns.ts";
 
 export function writeConditions(writer: ByteWriter, conditions: readonly StandingCondition[]): void {
   writer.byte(conditions.length);
+  if (conditions.length === 0) return;
   for (const { code, reason, symbol, facts = [], count = 1 } of conditions) {
     writer.text(code);
     writer.text(reason);
