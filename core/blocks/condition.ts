@@ -14,7 +14,7 @@ export const conditionGates = ["static", "position_risk", "drawdown_halt"] as co
 export type ConditionGate = (typeof conditionGates)[number];
 
 /** What the sentence of a denial may name beside the condition. */
-export interface Asked {
+interface Asked {
   readonly order: Pick<Order, "symbol" | "strategy_id">;
   /** What kind of order it is, as the gate drawdown_halt says it; empty elsewhere. */
   readonly hint: string;

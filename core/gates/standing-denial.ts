@@ -10,7 +10,7 @@ import type { StandingCondition } from "../state/standing-condition.ts";
 import type { FundView } from "../state/view.ts";
 
 /** "exits too": what may keep an exit in, asked for before an exit is let go. "the rest": what every marked exit passes. */
-export type Asking = "exits too" | "the rest";
+type Asking = "exits too" | "the rest";
 
 export function standingDenial(
   gate: ConditionGate,

@@ -1,8 +1,10 @@
 // Every set of the conditions that deny new risk, stood up in a small engine, and what it then answers: the code, the gate, the sentence, and every
-// figure that a gate noted. The answers are committed (condition-answers.json.gz), so that a change of how conditions are kept changes none of them.
-import { readFileSync } from "node:fs";
+// figure that a gate noted. The answers are committed (condition-answers.json.gz), so that a change of how conditions are kept changes none of them; where
+// one is meant to change, `npx tsx testkit/risk/condition-subsets.ts` records them anew.
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { gunzipSync } from "node:zlib";
+import { pathToFileURL } from "node:url";
+import { gunzipSync, gzipSync } from "node:zlib";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import { format, plusMilliseconds } from "../../contracts/src/instant.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
@@ -25,7 +27,7 @@ import {
 } from "./engine-fixture.ts";
 
 /** A bit of a subset's number each; those that an engine cannot lose again come last, so that they are set up once. */
-export const conditionCodes = [
+const conditionCodes = [
   "AUDIT_UNAVAILABLE",
   "DISK_LOW",
   "UNAUDITED_CHANGE",
@@ -40,7 +42,7 @@ export const conditionCodes = [
   "CORPORATE_ACTION_UNDER_WAY",
   "FILL_NOT_ACCEPTED",
 ] as const;
-export type ConditionCode = (typeof conditionCodes)[number];
+type ConditionCode = (typeof conditionCodes)[number];
 export const subsetCount = 2 ** conditionCodes.length;
 
 const open = orderOf("open", { idempotency_key: "key-first", symbol: "AAPL", quantity: "50" });
@@ -93,7 +95,7 @@ const restriction = (kind: Restriction["kind"], scope: Partial<Restriction>): Re
 });
 
 /** Sets up what a subset names, as the sources hand it in, where it differs from what stood before. The last two codes an engine is made with. */
-export function standUp(engine: Engine, subset: number, before: number): void {
+function standUp(engine: Engine, subset: number, before: number): void {
   const stands = has(subset);
   const differs = has(subset ^ before);
   for (const [code, standing] of handedIn) {
@@ -134,7 +136,7 @@ function trip(engine: Engine): void {
 }
 
 /** With a position, an open order, and what cannot be taken back. */
-export function engineWith(stands: (code: ConditionCode) => boolean): Engine {
+function engineWith(stands: (code: ConditionCode) => boolean): Engine {
   const engine = engineFixture({ strict_sides: false });
   hold(engine, "alpha", "AAPL", "100");
   engine.check(open, startOfDay);
@@ -153,7 +155,7 @@ export function engineWith(stands: (code: ConditionCode) => boolean): Engine {
 }
 
 /** All that the engine says of it. */
-export function answerOf(engine: Engine, asked: Partial<Order>): string {
+function answerOf(engine: Engine, asked: Partial<Order>): string {
   const checked = engine.check({ ...orderOf("asked", asked), dry_run: true }, startOfDay);
   const {
     rejecting_gate: gate,
@@ -171,7 +173,7 @@ export function answerOf(engine: Engine, asked: Partial<Order>): string {
 }
 
 /** Every subset's answer to one order under one circumstance, in the order of the subsets' numbers. */
-export function* answersTo(circumstance: string, asked: string): Generator<readonly [subset: number, answer: string]> {
+function* answersTo(circumstance: string, asked: string): Generator<readonly [subset: number, answer: string]> {
   const order = askedOrders[asked];
   const change = circumstances[circumstance];
   if (order === undefined || change === undefined) throw new Error(`nobody asks ${asked} when ${circumstance}`);
@@ -201,11 +203,12 @@ interface Recorded {
   readonly numbers: Readonly<Record<string, string>>;
 }
 
+const file = join(import.meta.dirname, "condition-answers.json.gz");
 let recorded: Recorded | undefined;
 
 /** Compares every subset's answer with the committed one; how many there were. */
 export function expectAnswers(circumstance: string, asked: string): number {
-  recorded ??= JSON.parse(gunzipSync(readFileSync(join(import.meta.dirname, "condition-answers.json.gz"))).toString());
+  recorded ??= JSON.parse(gunzipSync(readFileSync(file)).toString());
   const { answers, numbers } = recorded as Recorded;
   const own = Buffer.from(numbers[`${circumstance}: ${asked}`] ?? "", "base64");
   let compared = 0;
@@ -219,3 +222,24 @@ export function expectAnswers(circumstance: string, asked: string): number {
   }
   return compared;
 }
+
+function recordAnswers(): Recorded {
+  const places = new Map<string, number>();
+  const placeOf = (answer: string): number => {
+    const place = places.get(answer) ?? places.size;
+    places.set(answer, place);
+    return place;
+  };
+  const asked = Object.keys(circumstances).flatMap((circumstance) =>
+    Object.keys(askedOrders).map((order) => [circumstance, order] as const),
+  );
+  const numbers = asked.map(([circumstance, order]) => {
+    const own = Buffer.alloc(subsetCount * 2);
+    for (const [subset, answer] of answersTo(circumstance, order)) own.writeUInt16LE(placeOf(answer), subset * 2);
+    return [`${circumstance}: ${order}`, own.toString("base64")];
+  });
+  return { answers: [...places.keys()], numbers: Object.fromEntries(numbers) };
+}
+
+const isRun = pathToFileURL(process.argv[1] ?? "").href === import.meta.url;
+if (isRun) writeFileSync(file, gzipSync(JSON.stringify(recordAnswers()), { level: 9 }));

@@ -37,13 +37,13 @@ export function readRecordedDecisions(): readonly RecordedDecision[] {
   return records.map((record) => ({ ...record, inputs: new Uint8Array(Buffer.from(record.inputs, "base64")) }));
 }
 
-export function writeRecordedDecisions(records: readonly RecordedDecision[]): void {
+function writeRecordedDecisions(records: readonly RecordedDecision[]): void {
   const plain = records.map((record) => ({ ...record, inputs: Buffer.from(record.inputs).toString("base64") }));
   writeFileSync(file, gzipSync(JSON.stringify(plain), { level: 9 }));
 }
 
 /** Decisions of random lives in which conditions come and go; as many kinds as there are, before more of one kind. */
-export function recordDecisions(count: number): readonly RecordedDecision[] {
+function recordDecisions(count: number): readonly RecordedDecision[] {
   const byKind = new Map<string, RecordedDecision[]>();
   for (let seed = 1; seed <= livesMax; seed += 1) recordLife(prng(seed * 1_000 + 13), byKind);
   const chosen: RecordedDecision[] = [];
