@@ -13,7 +13,7 @@ const planted = `// Comparisons of amounts, and some that are none.
 import { type Amount, isMore, oneUnit } from "./money/amount.ts";
 import type { Notional } from "./money/exact.ts";
 import { placeOf, type Plain } from "./money/plain.ts";
-import type { FundView } from "./engine/view.ts";
+import type { FundView } from "./state/view.ts";
 export const wrong = (view: FundView, left: Amount, right: Amount, notional: Notional, list: readonly Amount[]): boolean =>
   left < right ||
   view.position >= left ||
