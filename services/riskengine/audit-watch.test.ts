@@ -7,12 +7,13 @@ import type { StandingCondition } from "../../core/state/standing-condition.ts";
 import type { AuditStanding } from "../../ports/audit-standing.ts";
 import { testSettings } from "../../testkit/virtual/memory-platform.ts";
 import { type ServiceFixture, serviceFixture } from "../../testkit/virtual/service-fixture.ts";
+import type { Loop } from "../shared/loop.ts";
 import { createAlarms } from "./alarms.ts";
-import { type AuditWatch, watchAudit } from "./audit-watch.ts";
+import { watchAudit } from "./audit-watch.ts";
 
 const settings = { ...testSettings, audit: { ...testSettings.audit, behindMaxMs: 30_000 } };
 let fixture: ServiceFixture;
-let watch: AuditWatch;
+let watch: Loop;
 let last: StandingCondition;
 
 function engineThatNotes(): Engine {

@@ -4,25 +4,21 @@
 //  1. The engine is told of it before anything is served. Until operations has ever reported, the log counts as up to date when the engine began.
 //  2. How far the log is behind is judged at the moment of each check, so that neither a silent store nor a busy event loop stretches it.
 //  3. A log that is whole again lifts the block with the next reading.
-import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { format, fromMicroseconds, type Instant, plusMilliseconds } from "../../contracts/src/instant.ts";
 import type { Engine } from "../../core/engine/engine.ts";
 import type { StandingCondition } from "../../core/state/standing-condition.ts";
 import type { AuditStanding } from "../../ports/audit-standing.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
+import type { Loop } from "../shared/loop.ts";
 import { line } from "../shared/one-line.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import type { Alarms } from "./alarms.ts";
-import type { SafetyLooks } from "./safety-looks.ts";
+import { type SafetyLooks, startReader } from "./safety-looks.ts";
 
 const readEveryMsMax = 500;
 /** So often at least within what the log may be behind. */
 const readsWithin = 10;
 const reasonCharactersMax = 300;
-
-export interface AuditWatch {
-  stop(): Promise<void>;
-}
 
 type Ports = Pick<ServicePorts, "store" | "clock" | "timers" | "log" | "crash" | "settings">;
 
@@ -59,20 +55,13 @@ function conditionOf({ goodUntil, reason, since = goodUntil }: JudgedAudit): Sta
 }
 
 /** Resolves when the engine has it. */
-export async function watchAudit(
-  ports: Ports,
-  engine: Engine,
-  alarms: Alarms,
-  looks?: SafetyLooks,
-): Promise<AuditWatch> {
-  const { store, clock, timers, log } = ports;
+export async function watchAudit(ports: Ports, engine: Engine, alarms: Alarms, looks?: SafetyLooks): Promise<Loop> {
+  const { store, clock, log } = ports;
   const { behindMaxMs } = ports.settings.audit;
   const readEveryMs = Math.min(readEveryMsMax, behindMaxMs / readsWithin);
-  const ending = new AbortController();
   const beganAt = clock.now();
   let judged = judgeAudit(undefined, beganAt, behindMaxMs);
   let isBlocked = false;
-  let troubled = false;
 
   async function read(): Promise<void> {
     const ask = (unit: UnitOfWork): Promise<AuditStanding | undefined> => unit.auditStanding.read();
@@ -100,33 +89,10 @@ export async function watchAudit(
     }
   }
 
-  async function readAlone(): Promise<void> {
-    try {
-      await read();
-      troubled = false;
-    } catch (thrown) {
-      if (thrown instanceof Defect) ports.crash.die(thrown);
-      if (!troubled) log.warn("how the audit log stands cannot be read", { error: messageOf(thrown) });
-      troubled = true;
-    }
-  }
-
-  async function watch(isInformed: () => boolean): Promise<void> {
-    while (!ending.signal.aborted) {
-      await timers.sleep(readEveryMs, ending.signal);
-      if (ending.signal.aborted) return;
-      if (!isInformed()) await readAlone();
-      tell();
-    }
-  }
-
   await read();
-  const follower = { question: "audit", everyMs: readEveryMs, hear, alone: readAlone } as const;
-  const watching = watch(looks?.follow(follower) ?? (() => false));
-  return {
-    stop: async () => {
-      ending.abort();
-      await watching;
-    },
+  const trouble = {
+    failing: "how the audit log stands cannot be read",
+    working: "how the audit log stands can be read again",
   };
+  return startReader(ports, looks, { question: "audit", everyMs: readEveryMs, hear, read, trouble, judge: tell });
 }

@@ -3,7 +3,6 @@
 //
 //  1. Whether the list is young enough is judged at the moment of each check, so a busy event loop or a read that hangs cannot stretch it.
 //  2. A clock that was set makes the list unknown until the next read: nothing says how old it is.
-import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
 import type { Restriction } from "../../contracts/src/records/restriction.ts";
 import { toComparable } from "../../core/blocks/restriction.ts";
@@ -11,7 +10,7 @@ import type { Engine } from "../../core/engine/engine.ts";
 import type { Health } from "../../ports/health.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import type { ServicePorts } from "../shared/service.ts";
-import type { SafetyLooks } from "./safety-looks.ts";
+import { type SafetyLooks, startReader } from "./safety-looks.ts";
 
 export interface RestrictionWatch {
   /** Call before each check. */
@@ -24,13 +23,11 @@ type Ports = Pick<ServicePorts, "store" | "timers" | "clock" | "log" | "crash" |
 
 /** Resolves when the engine has them. */
 export async function watchRestrictions(ports: Ports, engine: Engine, looks?: SafetyLooks): Promise<RestrictionWatch> {
-  const { store, timers, clock, log } = ports;
+  const { store, clock, log } = ports;
   const { haltPollMs, haltUnknownMs } = ports.settings.risk;
-  const ending = new AbortController();
   let heardAt = clock.now();
   let content = "[]";
   let known = true;
-  let troubled = false;
 
   async function read(): Promise<void> {
     // The answer is as old as the question.
@@ -59,27 +56,12 @@ export async function watchRestrictions(ports: Ports, engine: Engine, looks?: Sa
     else log.error("restrictions of watchdogs are unknown: new risk is denied");
   }
 
-  async function readAlone(): Promise<void> {
-    try {
-      await read();
-      troubled = false;
-    } catch (thrown) {
-      if (thrown instanceof Defect) ports.crash.die(thrown);
-      if (!troubled) log.warn("restrictions of watchdogs cannot be read", { error: messageOf(thrown) });
-      troubled = true;
-    }
-  }
-
-  async function watch(isInformed: () => boolean): Promise<void> {
-    while (!ending.signal.aborted) {
-      await timers.sleep(haltPollMs, ending.signal);
-      if (!ending.signal.aborted && !isInformed()) await readAlone();
-    }
-  }
-
   await read();
-  const follower = { question: "restrictions", everyMs: haltPollMs, hear, alone: readAlone } as const;
-  const watching = watch(looks?.follow(follower) ?? (() => false));
+  const trouble = {
+    failing: "restrictions of watchdogs cannot be read",
+    working: "restrictions of watchdogs can be read again",
+  };
+  const reader = startReader(ports, looks, { question: "restrictions", everyMs: haltPollMs, hear, read, trouble });
   return {
     freshen,
     health() {
@@ -87,9 +69,6 @@ export async function watchRestrictions(ports: Ports, engine: Engine, looks?: Sa
       if (known) return { status: "ok" };
       return { status: "failing", complaint: "which restrictions of watchdogs are in force is not known" };
     },
-    stop: async () => {
-      ending.abort();
-      await watching;
-    },
+    stop: reader.stop,
   };
 }

@@ -103,8 +103,7 @@ async function assemble(ports: ServicePorts, askRiskOfficer: AskRiskOfficer, par
   const sources = await startConditionSources({ ports, engine, alarms, looks }, parts);
   const incarnation = ports.random.uuid();
   const recovered = await recover(ports, engine, incarnation, keyWindowMs);
-  const drawdown = await createDrawdown({ ports, engine, envelopes, reference, watch, alarms });
-  parts.add("losses", drawdown);
+  const drawdown = parts.add("losses", await createDrawdown({ ports, engine, envelopes, reference, watch, alarms }));
   await rememberValues(ports, engine);
   parts.add("verification", await beginVerifying(ports, recovered, watch, alarms));
 

@@ -4,10 +4,13 @@
 //  1. Halts never wait for the others: where the common read fails or has no answer in time, they are read alone, at once and for some seconds after that;
 //     and so is everything else that was due.
 //  2. The others never wait for the halts: whoever did not hear in time reads alone.
-import { messageOf } from "../../contracts/src/fault.ts";
+import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
 import type { SafetyFacts, SafetyQuestion, SafetyReads } from "../../ports/safety-reads.ts";
+import { type Loop, type LoopPorts, startLoop } from "../shared/loop.ts";
 import type { ServicePorts } from "../shared/service.ts";
+import { noticeTrouble } from "../shared/trouble.ts";
+import { within } from "../shared/waiting.ts";
 
 /** A read that takes longer is not waited for. */
 const patienceMs = 200;
@@ -60,7 +63,6 @@ export function createSafetyLooks(ports: Ports & { readonly safetyReads: SafetyR
 
   /** Undefined when it failed or was not answered in time. */
   async function ask(questions: readonly SafetyQuestion[]) {
-    const answered = new AbortController();
     const asked = safetyReads.read(questions).catch((thrown: unknown) => {
       if (failedAt === undefined)
         log.warn("halts and all beside them cannot be read together", { error: messageOf(thrown) });
@@ -70,10 +72,7 @@ export function createSafetyLooks(ports: Ports & { readonly safetyReads: SafetyR
     void asked.then(() => {
       asking = undefined;
     });
-    const late = timers.sleep(patienceMs, answered.signal).then(() => undefined);
-    const answer = await Promise.race([asked, late]);
-    answered.abort();
-    return answer;
+    return within(timers, patienceMs, asked, undefined);
   }
 
   function mayAsk(at: Instant): boolean {
@@ -119,4 +118,42 @@ export function createSafetyLooks(ports: Ports & { readonly safetyReads: SafetyR
       return () => Math.abs(millisecondsBetween(following.askedAt, clock.now())) <= follower.everyMs + lateMs;
     },
   };
+}
+
+export interface Reader<Question extends SafetyQuestion> extends Omit<Follower<Question>, "alone"> {
+  /** Reads by itself. */
+  read(): Promise<void>;
+  readonly trouble: { readonly failing: string; readonly working: string };
+  /** After each of its times, whoever has read, and also when nothing could be read. */
+  judge?(): void;
+}
+
+/** Hears from the looks where there are any, and reads by itself where it does not hear in time. */
+export function startReader<Question extends SafetyQuestion>(
+  ports: LoopPorts,
+  looks: SafetyLooks | undefined,
+  { question, everyMs, hear, read, trouble: what, judge }: Reader<Question>,
+): Loop {
+  const trouble = noticeTrouble(ports.log, what);
+  async function alone(): Promise<void> {
+    try {
+      await read();
+      trouble.worked();
+    } catch (thrown) {
+      if (thrown instanceof Defect) ports.crash.die(thrown);
+      trouble.failed(thrown);
+    }
+  }
+  const isInformed = looks?.follow<Question>({ question, everyMs, hear, alone });
+  return startLoop({
+    ports,
+    what,
+    firstAfterMs: everyMs,
+    async run() {
+      if (isInformed?.() !== true) await alone();
+      judge?.();
+      return everyMs;
+    },
+    troubleMsMax: everyMs,
+  });
 }

@@ -1,31 +1,25 @@
 // Symbols in which our position and the broker's differ for certain: no new risk is taken in them; and symbols of corporate actions that are under way:
 // nothing is decided in them. Read before anything is served, and again every half second, because others write them in another process. When the store does not answer, the last list stands; that halts are then
 // unknown is what stops new risk.
-import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import type { Engine } from "../../core/engine/engine.ts";
 import type { StoredAction } from "../../ports/corporate-actions.ts";
 import type { SafetyFacts } from "../../ports/safety-reads.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import { actionPace } from "../shared/corporate-action-record.ts";
+import type { Loop } from "../shared/loop.ts";
 import { line } from "../shared/one-line.ts";
 import type { ServicePorts } from "../shared/service.ts";
-import type { SafetyLooks } from "./safety-looks.ts";
+import { type SafetyLooks, startReader } from "./safety-looks.ts";
 
 const reasonCharactersMax = 300;
-
-export interface SymbolBlockWatch {
-  stop(): Promise<void>;
-}
 
 type Ports = Pick<ServicePorts, "store" | "timers" | "log" | "crash" | "settings">;
 
 /** Resolves when the engine has them. */
-export async function watchSymbolBlocks(ports: Ports, engine: Engine, looks?: SafetyLooks): Promise<SymbolBlockWatch> {
+export async function watchSymbolBlocks(ports: Ports, engine: Engine, looks?: SafetyLooks): Promise<Loop> {
   const { lookEveryMs } = actionPace(ports.settings);
-  const ending = new AbortController();
   let known = "";
   let knownHeld = "[]";
-  let troubled = false;
 
   async function read(): Promise<void> {
     const look = <Found>(ask: (unit: UnitOfWork) => Promise<Found>): Promise<Found> =>
@@ -63,31 +57,7 @@ export async function watchSymbolBlocks(ports: Ports, engine: Engine, looks?: Sa
     ports.log.info("symbols with a corporate action under way have changed", { held: held.length });
   }
 
-  async function readAlone(): Promise<void> {
-    try {
-      await read();
-      troubled = false;
-    } catch (thrown) {
-      if (thrown instanceof Defect) ports.crash.die(thrown);
-      if (!troubled) ports.log.warn("blocked symbols cannot be read", { error: messageOf(thrown) });
-      troubled = true;
-    }
-  }
-
-  async function watch(isInformed: () => boolean): Promise<void> {
-    while (!ending.signal.aborted) {
-      await ports.timers.sleep(lookEveryMs, ending.signal);
-      if (!ending.signal.aborted && !isInformed()) await readAlone();
-    }
-  }
-
   await read();
-  const follower = { question: "blocks", everyMs: lookEveryMs, hear, alone: readAlone } as const;
-  const watching = watch(looks?.follow(follower) ?? (() => false));
-  return {
-    stop: async () => {
-      ending.abort();
-      await watching;
-    },
-  };
+  const trouble = { failing: "blocked symbols cannot be read", working: "blocked symbols can be read again" };
+  return startReader(ports, looks, { question: "blocks", everyMs: lookEveryMs, hear, read, trouble });
 }

@@ -4,13 +4,16 @@
 //  1. They are read before anything is served, and twice a second after that: one is noticed within a second.
 //  2. What cannot be read for five seconds denies as well: nothing says that there is none.
 //  3. It ends with the first reading that finds none.
-import { Defect, messageOf } from "../../contracts/src/fault.ts";
+import { Defect } from "../../contracts/src/fault.ts";
 import { type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
 import type { Engine } from "../../core/engine/engine.ts";
 import type { Health } from "../../ports/health.ts";
 import type { UnauditedChange, UnauditedChanges } from "../../ports/unaudited-changes.ts";
+import { startLoop } from "../shared/loop.ts";
 import { line } from "../shared/one-line.ts";
 import type { ServicePorts } from "../shared/service.ts";
+import { noticeTrouble } from "../shared/trouble.ts";
+import { within } from "../shared/waiting.ts";
 import type { Alarms } from "./alarms.ts";
 import type { SafetyLooks } from "./safety-looks.ts";
 
@@ -49,13 +52,15 @@ export async function watchUnaudited(
   looks?: SafetyLooks,
 ): Promise<UnauditedWatch> {
   const { unauditedChanges, clock, timers, log } = ports;
-  const ending = new AbortController();
   let heardAt = clock.now();
   let reading: Promise<void> | undefined;
   let heard: string | undefined;
   let block: string | undefined;
   let since: Instant | undefined;
-  let isTroubled = false;
+  const trouble = noticeTrouble(log, {
+    failing: "changes that nobody audited cannot be read",
+    working: "changes that nobody audited can be read again",
+  });
 
   async function read(): Promise<void> {
     // The answer is as old as the question.
@@ -66,7 +71,7 @@ export async function watchUnaudited(
   function hear(changes: readonly UnauditedChange[], askedAt: Instant): void {
     heard = sentenceOf(changes);
     heardAt = askedAt;
-    isTroubled = false;
+    trouble.worked();
   }
 
   /** One that hangs is waited for, not asked again beside it. */
@@ -74,8 +79,7 @@ export async function watchUnaudited(
     reading ??= read()
       .catch((thrown: unknown) => {
         if (thrown instanceof Defect) ports.crash.die(thrown);
-        if (!isTroubled) log.warn("changes that nobody audited cannot be read", { error: messageOf(thrown) });
-        isTroubled = true;
+        trouble.failed(thrown);
       })
       .finally(() => {
         reading = undefined;
@@ -106,19 +110,9 @@ export async function watchUnaudited(
     );
   }
 
-  async function readAlone(): Promise<void> {
-    await Promise.race([readOnce(), timers.sleep(readEveryMs, ending.signal)]);
+  async function readAlone(ending?: AbortSignal): Promise<void> {
+    await within(timers, readEveryMs, readOnce(), undefined, ending);
     judge();
-  }
-
-  /** Where others read it as well, it is seen sooner that they do not. */
-  async function watch(isInformed: (() => boolean) | undefined): Promise<void> {
-    while (!ending.signal.aborted) {
-      await timers.sleep(isInformed === undefined ? readEveryMs : readEveryMs / 2, ending.signal);
-      if (ending.signal.aborted) return;
-      if (isInformed?.() === true) judge();
-      else await readAlone();
-    }
   }
 
   await read();
@@ -127,13 +121,22 @@ export async function watchUnaudited(
     hear(changes, askedAt);
     judge();
   };
-  const follower = { question: "unaudited", everyMs: readEveryMs, hear: informed, alone: readAlone } as const;
-  const watching = watch(looks?.follow(follower));
+  const isInformed = looks?.follow({ question: "unaudited", everyMs: readEveryMs, hear: informed, alone: readAlone });
+  // Where others read it as well, it is seen sooner that they do not.
+  const everyMs = isInformed === undefined ? readEveryMs : readEveryMs / 2;
+  const loop = startLoop({
+    ports,
+    what: "the watch over changes that nobody audited",
+    firstAfterMs: everyMs,
+    async run(ending) {
+      if (isInformed?.() === true) judge();
+      else await readAlone(ending);
+      return everyMs;
+    },
+    troubleMsMax: everyMs,
+  });
   return {
     health: () => (block === undefined ? { status: "ok" } : { status: "ok", complaint: `${block}.` }),
-    stop: async () => {
-      ending.abort();
-      await watching;
-    },
+    stop: loop.stop,
   };
 }
