@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import { inputCount } from "../../../testkit/full-count.ts";
 import { type HaltModelRun, type PlantedHaltBug, runHaltModel } from "../../../testkit/halt-model.ts";
 
-const seeds = Array.from({ length: 10 }, (_each, index) => index + 1);
+const firstSeed = 11;
+const seeds = Array.from({ length: 10 }, (_each, index) => firstSeed + index);
 
 async function found(plantedBug: PlantedHaltBug): Promise<boolean> {
   for (const seed of seeds) if ((await runHaltModel(seed, plantedBug)).complaints.length > 0) return true;
@@ -12,7 +13,7 @@ async function found(plantedBug: PlantedHaltBug): Promise<boolean> {
 
 describe("halts under people, machines, crashes and bad network links", () => {
   const held = inputCount(seeds.length, 4);
-  it(`keeps every rule with seeds 1 to ${held}`, { timeout: 60_000 }, async () => {
+  it(`keeps every rule with seeds ${firstSeed} to ${firstSeed + held - 1}`, { timeout: 60_000 }, async () => {
     const runs: HaltModelRun[] = [];
     for (const seed of seeds.slice(0, held)) runs.push(await runHaltModel(seed));
     expect(runs.filter(({ complaints }) => complaints.length > 0)).toEqual([]);
