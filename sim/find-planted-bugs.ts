@@ -24,7 +24,7 @@ const found: Readonly<Record<string, readonly [seed: number, ...invariants: stri
   "drops-an-instrument": [3, "holdings_can_be_left"],
   "owed-to-others": [44, "comes_to_rest", "stops_exit_once"],
   "withdraw-anything": [31, "withdrawals_keep_limits"],
-  "hears-no-loss": [3, "breaches_are_acted_on", "losses_halt"],
+  "hears-no-loss": [13, "breaches_are_acted_on", "losses_halt"],
   "spend-twice": [2, "market_within_approved"],
   "nothing-stands": [19, "standing_keeps_reference"],
   "takes-key-late": [5, "alerts_trade_once"],
