@@ -7,7 +7,9 @@ import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import * as instant from "../../contracts/src/instant.ts";
 import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
 import { blocksOf } from "../blocks/block-book.ts";
+import { symbolsWithConditions } from "../blocks/condition-book.ts";
 import { findCondition } from "../blocks/index.ts";
+import { saidBy } from "../blocks/restriction-book.ts";
 import type { Envelope } from "../envelope/envelope.ts";
 import { isPositive, nothing, oneUnit, toDecimal } from "../money/amount.ts";
 import * as fundStates from "../state/fund-state.ts";
@@ -15,7 +17,6 @@ import type { FundView } from "../state/view.ts";
 import { firstDenial } from "./check.ts";
 import { namesOf } from "./fast/order-hash.ts";
 import { fillView } from "./fill-view.ts";
-import { blockedSymbols, isOfFundAndSymbol, shortOptionBlocks } from "./restriction-blocks.ts";
 import type { BlockScope, Probe, StandingBlock } from "./standing.ts";
 import { imaginedName, mendPrice, standingOf, withoutLimits } from "./standing-conditions.ts";
 import type { EngineState } from "./state.ts";
@@ -124,7 +125,7 @@ export function fundBlocks(state: EngineState, fundId: string, askedAt: instant.
   const found = (own.length === 0 ? [""] : own).flatMap((strategyId) =>
     standingBlocks(state, { fundId, strategyId, symbol: "" }, askedAt),
   );
-  const inSymbols = blockedSymbols(state, fundId).flatMap((symbol) =>
+  const inSymbols = symbolsWithConditions(state.conditions, fundId, isOfFundAndSymbol).flatMap((symbol) =>
     standingBlocks(state, { fundId, strategyId: own[0] ?? "", symbol }, askedAt).filter(({ code }) =>
       isOfFundAndSymbol(code),
     ),
@@ -137,6 +138,18 @@ export function fundBlocks(state: EngineState, fundId: string, askedAt: instant.
     ...waitingExitBlocks(state, fundId, askedAt),
     ...openBlocks(state, fundId),
   ];
+}
+
+/** Whether it holds in a symbol, for the funds that it names. */
+const isOfFundAndSymbol = (code: DenialCode): boolean => findCondition(code)?.ofFund === true;
+
+/** The smallest purchase does not ask for it: it denies sales of options only. */
+function shortOptionBlocks({ restrictions }: EngineState, fundId: string): readonly StandingBlock[] {
+  const by = restrictions.noShortOptions.get(fundId);
+  if (by === undefined) return [];
+  const since = restrictions.since.get(by.restrictionId);
+  const reason = `No option is sold short, by ${saidBy(by)}.`;
+  return [{ code: "SHORT_OPTIONS_BLOCKED", scope: "fund", fundId, reason, since }];
 }
 
 /** Each of those that an operator accepts: by its id it is accepted, and not with another one that came since. */
