@@ -20,6 +20,8 @@ const steps = [
   ["generated", process.execPath, [join(root, "scripts", "gen.js"), "--check"]],
   // What a release promised is still kept (docs/compatibility.md).
   ["compatibility", process.execPath, [join(root, "scripts", "compat.js")]],
+  // Rooms, loops and what nobody takes, in figures.
+  ["house", tool("tsx"), [join(root, "scripts", "house.ts")]],
   ["tidy", tool("vitest"), ["run", "--root", root, "--config", join(root, "vitest.tidy.config.ts")]],
 ];
 

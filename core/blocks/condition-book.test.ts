@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { gateDenials } from "../../contracts/src/codes/denials.ts";
 import type { DenialCode } from "../../contracts/src/codes.ts";
+import { inputCount } from "../../testkit/full-count.ts";
 import { startOfDay } from "../../testkit/risk/engine-fixture.ts";
 import * as fundStates from "../state/fund-state.ts";
 import { headOf } from "../state/fund-state.ts";
@@ -80,7 +81,7 @@ describe("conditions that stand", () => {
           expect(headOf(fund, fundStates.conditionsFrom)).toBe(Number.POSITIVE_INFINITY);
         }
       }),
-      { seed: 4403, numRuns: 300 },
+      { seed: 4403, numRuns: inputCount(300) },
     );
   });
 
