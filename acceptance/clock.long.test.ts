@@ -14,7 +14,7 @@ import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts
 import { developmentCredentials, developmentOperator, logInAs, operatorUrl } from "../testkit/login.ts";
 import { type MachineClock, machineClock } from "../testkit/machine-clock.ts";
 import { eventually, type Platform, pause, startPlatform, temporaryFolder } from "../testkit/platform.ts";
-import { addressOf } from "../testkit/risk-client.ts";
+import { addressOf } from "../testkit/risk/client.ts";
 
 const hourS = 3_600;
 /** For what comes back by itself; generous, because other programs may want the machine. */

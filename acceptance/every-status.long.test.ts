@@ -16,7 +16,7 @@ import { developmentCredentials, logInAs } from "../testkit/login.ts";
 import { eventually, type Platform, pause, startPlatform } from "../testkit/platform.ts";
 import { type TestDatabase, testDatabase } from "../testkit/postgres.ts";
 import { quietLog } from "../testkit/quiet-log.ts";
-import { addressOf } from "../testkit/risk-client.ts";
+import { addressOf } from "../testkit/risk/client.ts";
 
 const undecidedMax = 8;
 const deadlineMs = 20_000;

@@ -14,7 +14,7 @@ import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts
 import { bearerOf, operatorUrl } from "../testkit/login.ts";
 import { type NatsServer, startNatsServer } from "../testkit/nats-server.ts";
 import { eventually, type Platform, startPlatform, temporaryFolder } from "../testkit/platform.ts";
-import { openRiskClient, type RiskClient } from "../testkit/risk-client.ts";
+import { openRiskClient, type RiskClient } from "../testkit/risk/client.ts";
 
 const folder = temporaryFolder("fill-blocks");
 const passwordOf = (user: string): string => `p-${user}-secret`;

@@ -13,7 +13,7 @@ import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts
 import { bearerOf, operatorUrl } from "../testkit/login.ts";
 import { type NatsServer, startNatsServer } from "../testkit/nats-server.ts";
 import { eventually, type Platform, startPlatform, temporaryFolder } from "../testkit/platform.ts";
-import { openRiskClient, type RiskClient } from "../testkit/risk-client.ts";
+import { openRiskClient, type RiskClient } from "../testkit/risk/client.ts";
 
 const folder = temporaryFolder("foreign-events");
 const storeFolder = join(folder, "jetstream");

@@ -16,7 +16,7 @@ import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts
 import { logInAs } from "../testkit/login.ts";
 import { type NatsServer, startNatsServer } from "../testkit/nats-server.ts";
 import { eventually, type Platform, pause, startPlatform, temporaryFolder } from "../testkit/platform.ts";
-import { addressOf } from "../testkit/risk-client.ts";
+import { addressOf } from "../testkit/risk/client.ts";
 
 const orderCount = 200;
 const alone = {

@@ -10,7 +10,7 @@ import { goodOrder } from "../testkit/hostile/messages.ts";
 import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts";
 import { bearerOf, developmentCredentials, operatorUrl } from "../testkit/login.ts";
 import { eventually, type Platform, pause, startPlatform, temporaryFolder } from "../testkit/platform.ts";
-import { addressOf } from "../testkit/risk-client.ts";
+import { addressOf } from "../testkit/risk/client.ts";
 import { type SmallDisk, smallDisk } from "../testkit/small-disk.ts";
 
 const limits = { warn: 400, newRisk: 300, reserve: 100 };

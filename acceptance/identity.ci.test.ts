@@ -7,7 +7,7 @@ import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts
 import { askToken, developmentCredentials, logInAs, operatorUrl } from "../testkit/login.ts";
 import { giveMadeDatabase } from "../testkit/made-cluster.ts";
 import { eventually, type Platform, startPlatform, temporaryFolder } from "../testkit/platform.ts";
-import { addressOf } from "../testkit/risk-client.ts";
+import { addressOf } from "../testkit/risk/client.ts";
 
 const folder = temporaryFolder("identity-restarts");
 const environment = { PORTCULLIS_ACCESS_TOKEN_S: "120", PORTCULLIS_LOG_LEVEL: "debug" };

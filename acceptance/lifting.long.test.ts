@@ -15,7 +15,7 @@ import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts
 import { developmentOperator, logInAs, operatorUrl } from "../testkit/login.ts";
 import { eventually, type Platform, startPlatform, temporaryFolder } from "../testkit/platform.ts";
 import { quietLog } from "../testkit/quiet-log.ts";
-import { addressOf } from "../testkit/risk-client.ts";
+import { addressOf } from "../testkit/risk/client.ts";
 
 const folder = temporaryFolder("lifting");
 let platform: Platform;

@@ -6,7 +6,7 @@ import { seedForeignFund } from "../testkit/foreign/seed.ts";
 import { type TestClient, testClient } from "../testkit/grpc/test-client.ts";
 import { developmentCredentials } from "../testkit/login.ts";
 import { eventually, type Platform, pause, startPlatform } from "../testkit/platform.ts";
-import { addressOf, openRiskClient, type RiskClient } from "../testkit/risk-client.ts";
+import { addressOf, openRiskClient, type RiskClient } from "../testkit/risk/client.ts";
 
 let platform: Platform;
 let client: RiskClient;

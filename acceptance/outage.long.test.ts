@@ -12,7 +12,7 @@ import { goodOrder } from "../testkit/hostile/messages.ts";
 import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts";
 import { bearerOf, developmentCredentials, developmentOperator, operatorUrl } from "../testkit/login.ts";
 import { eventually, type Platform, pause, startPlatform, temporaryFolder } from "../testkit/platform.ts";
-import { addressOf } from "../testkit/risk-client.ts";
+import { addressOf } from "../testkit/risk/client.ts";
 
 const outageS = Number(process.env["PORTCULLIS_TEST_OUTAGE_S"] ?? "600");
 const timeout = outageS * 1_000 + 240_000;

@@ -10,7 +10,7 @@ import type { NewRestriction } from "../contracts/src/records/restriction.ts";
 import { subjects } from "../contracts/src/subjects.ts";
 import { ampleEnvelope } from "../testkit/ample-envelope.ts";
 import { eventually, within } from "../testkit/platform.ts";
-import type { Answered } from "../testkit/risk-client.ts";
+import type { Answered } from "../testkit/risk/client.ts";
 import {
   type FixturePlan,
   farWest,
@@ -21,7 +21,7 @@ import {
   type RiskFixture,
   stepOf,
   strategyOf,
-} from "../testkit/risk-fixture.ts";
+} from "../testkit/risk/platform-fixture.ts";
 
 const dayMs = 86_400_000;
 

@@ -8,7 +8,7 @@ import { openHonest } from "../testkit/hostile/honest.ts";
 import { hostileRounds, parkedCount, residentMb } from "../testkit/hostile/rounds.ts";
 import { smallHeap } from "../testkit/hostile/small-heap.ts";
 import { eventually, type Platform, startPlatform, temporaryFolder } from "../testkit/platform.ts";
-import { openRiskClient } from "../testkit/risk-client.ts";
+import { openRiskClient } from "../testkit/risk/client.ts";
 import { prng } from "../testkit/virtual/prng.ts";
 
 const seed = Number(process.env["PORTCULLIS_SEED"] ?? Math.floor(Math.random() * 2 ** 31));

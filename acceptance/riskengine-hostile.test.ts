@@ -7,7 +7,7 @@ import { openHonest } from "../testkit/hostile/honest.ts";
 import { encodeOrder, goodOrder } from "../testkit/hostile/messages.ts";
 import { hostileRounds, parkedCount, residentMb } from "../testkit/hostile/rounds.ts";
 import { eventually } from "../testkit/platform.ts";
-import { openRiskClient, type RiskClient } from "../testkit/risk-client.ts";
+import { openRiskClient, type RiskClient } from "../testkit/risk/client.ts";
 import { sharedPlatform } from "../testkit/shared/shared-platform.ts";
 import { prng } from "../testkit/virtual/prng.ts";
 

@@ -9,7 +9,7 @@ import { goodOrder } from "../testkit/hostile/messages.ts";
 import { startSiege } from "../testkit/hostile/start-siege.ts";
 import { developmentCredentials, operatorUrl } from "../testkit/login.ts";
 import { eventually, type Platform, pause, startPlatform, temporaryFolder } from "../testkit/platform.ts";
-import { addressOf } from "../testkit/risk-client.ts";
+import { addressOf } from "../testkit/risk/client.ts";
 
 /** Two seconds; where the machine is so busy that the same takes long without an attack, four times the longest that it took then. */
 const boundMs = (calm: readonly Round[]): number => Math.max(2_000, 4 * Math.max(...calm.map(({ haltMs }) => haltMs)));

@@ -9,7 +9,7 @@ import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts
 import { bearerOf, developmentCredentials, operatorUrl } from "../testkit/login.ts";
 import { type PlainPostgres, startPlainPostgres } from "../testkit/plain-postgres.ts";
 import { eventually, type Platform, pause, startPlatform, temporaryFolder } from "../testkit/platform.ts";
-import { addressOf } from "../testkit/risk-client.ts";
+import { addressOf } from "../testkit/risk/client.ts";
 
 const folder = temporaryFolder("stand-by");
 let postgres: PlainPostgres;

@@ -9,7 +9,7 @@ import { goodOrder } from "../testkit/hostile/messages.ts";
 import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts";
 import { bearerOf, developmentCredentials, operatorUrl } from "../testkit/login.ts";
 import { type Platform, pause, startPlatform, temporaryFolder } from "../testkit/platform.ts";
-import { addressOf } from "../testkit/risk-client.ts";
+import { addressOf } from "../testkit/risk/client.ts";
 
 const hello = Buffer.concat([
   Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),

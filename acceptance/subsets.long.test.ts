@@ -9,7 +9,7 @@ import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts
 import { bearerOf, developmentCredentials, operatorUrl } from "../testkit/login.ts";
 import { type NatsServer, startNatsServer } from "../testkit/nats-server.ts";
 import { eventually, type Platform, startPlatform, temporaryFolder } from "../testkit/platform.ts";
-import { addressOf } from "../testkit/risk-client.ts";
+import { addressOf } from "../testkit/risk/client.ts";
 
 const folder = temporaryFolder("subsets");
 let nats: NatsServer;

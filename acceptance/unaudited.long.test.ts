@@ -20,7 +20,7 @@ import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts
 import { bearerOf, developmentCredentials, developmentOperator, operatorUrl } from "../testkit/login.ts";
 import { eventually, type Platform, startPlatform, temporaryFolder, within } from "../testkit/platform.ts";
 import { quietLog } from "../testkit/quiet-log.ts";
-import { addressOf } from "../testkit/risk-client.ts";
+import { addressOf } from "../testkit/risk/client.ts";
 
 const folder = temporaryFolder("unaudited");
 let platform: Platform;

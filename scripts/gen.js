@@ -122,7 +122,7 @@ async function writeGates(work, target) {
 /** docs/codes.md from the registry of codes, and the table of keys in docs/configuration.md from the schema. */
 async function writeDocuments(work, out) {
   const { codesDocument } = await load(work, "contracts/src/codes.ts");
-  const { withKeyTable } = await load(work, "adapters/configuration/reference.ts");
+  const { withKeyTable } = await load(work, "scripts/documents/configuration.ts");
   mkdirSync(join(out, "docs"), { recursive: true });
   writeFileSync(join(out, "docs", "codes.md"), codesDocument());
   const configuration = readFileSync(join(root, "docs", "configuration.md"), "utf8");
@@ -132,11 +132,11 @@ async function writeDocuments(work, out) {
 /** Documents by their path, from the rooms that know what is in them. */
 async function writeReferences(work, out) {
   const references = [
-    ["docs/authority.md", "contracts/src/authority-document.ts", "authorityDocument"],
-    ["docs/events.md", "contracts/src/events-document.ts", "eventsDocument"],
-    ["docs/audit-actions.md", "adapters/records/audit-actions-document.ts", "auditActionsDocument"],
-    ["docs/ctl.md", "edges/ctl/reference.ts", "ctlReference"],
-    ["docs/reports.md", "reports/reference.ts", "reportsDocument"],
+    ["docs/authority.md", "scripts/documents/authority.ts", "authorityDocument"],
+    ["docs/events.md", "scripts/documents/events.ts", "eventsDocument"],
+    ["docs/audit-actions.md", "scripts/documents/audit-actions.ts", "auditActionsDocument"],
+    ["docs/ctl.md", "scripts/documents/ctl.ts", "ctlReference"],
+    ["docs/reports.md", "scripts/documents/reports.ts", "reportsDocument"],
     ["deploy/nats/nats-server.conf", "adapters/nats/server-configuration.ts", "natsServerConfiguration"],
   ];
   for (const [document, source, name] of references) {

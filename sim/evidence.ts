@@ -1,13 +1,13 @@
 // What a simulated run leaves behind for the invariants to look at. It is gathered beside the simulated platform, never by it: what was reported, what
 // callers were promised, what the stores and the broker hold.
 
-import type { LogEntry } from "../adapters/memory/tables.ts";
 import { systemSha256OfBytes } from "../adapters/system/signing.ts";
 import { DecisionRecord } from "../contracts/src/generated/svc/v1/riskdesk.ts";
 import type { RiskBlock } from "../contracts/src/records/block.ts";
 import type { ApprovalExpired, Order, OrderTransition } from "../contracts/src/records/order.ts";
 import { type ChainCheck, createChainCheck } from "../core/audit/chain-check.ts";
 import type { JournalRow } from "../ports/risk-store.ts";
+import type { LogEntry } from "../testkit/memory/tables.ts";
 import { audited } from "./audited-subjects.ts";
 import { fold, type History, history, isOver, readReported } from "./history.ts";
 import type { Platform } from "./platform.ts";

@@ -1,6 +1,6 @@
 // The faults of a simulated run: which commits fail or lose their answer, what the services' questions to each other and to the broker suffer on
 // their way, how late everything is, and when they end.
-import { type CommitFate, type MemoryFaults, noFaults } from "../adapters/memory/faults.ts";
+import { type CommitFate, type MemoryFaults, noFaults } from "../testkit/memory/faults.ts";
 import type { Prng } from "../testkit/virtual/prng.ts";
 
 /** What becomes of a question: it never arrives, it is acted on and the caller is not told, it arrives twice, or it is simply answered. */

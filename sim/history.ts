@@ -1,6 +1,6 @@
 // What the platform has reported so far, folded message by message into what must follow from it: a second bookkeeping, as plain as it can be, that
 // shares nothing with the services but the records. The invariants hold the platform's own books against it.
-import type { LogEntry } from "../adapters/memory/tables.ts";
+
 import type { Decimal } from "../contracts/src/decimal.ts";
 import * as decimal from "../contracts/src/decimal.ts";
 import type { RiskEnvelope } from "../contracts/src/records/envelope.ts";
@@ -23,6 +23,7 @@ import type { AlarmRaised } from "../contracts/src/records/platform.ts";
 import type { OrderState } from "../contracts/src/records/values.ts";
 import { subjects } from "../contracts/src/subjects.ts";
 import { paperReference } from "../services/shared/paper-seeds.ts";
+import type { LogEntry } from "../testkit/memory/tables.ts";
 import { type ActionHistory, actionFolds, actionHistory, isOfAction } from "./action-history.ts";
 import { type HaltHistory, haltFolds, haltHistory, isOfOneResume } from "./halt-history.ts";
 import type { Reported } from "./reported.ts";

@@ -1,7 +1,8 @@
 // What befalls the audit log of a simulated platform before the faults end: no entry can be written any more, the newest entries are gone, or the log
 // is cut off with its head. People go on trading meanwhile; then it is put right, and everything has to come back by itself.
-import type { AuditTables } from "../adapters/memory/audit-tables.ts";
+
 import { readEntry } from "../core/audit/entry.ts";
+import type { AuditTables } from "../testkit/memory/audit-tables.ts";
 import type { Scheduler } from "../testkit/virtual/scheduler.ts";
 import type { Promises } from "./evidence.ts";
 import type { Faults } from "./faults.ts";

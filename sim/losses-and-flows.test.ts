@@ -2,7 +2,6 @@
 // the limits need.
 
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { giveProof } from "../adapters/memory/units/step-up.ts";
 import { peersOver } from "../adapters/peers/peers.ts";
 import type { OrderStatus } from "../contracts/src/generated/svc/v1/platform.ts";
 import type { Losses } from "../contracts/src/generated/svc/v1/riskengine.ts";
@@ -13,6 +12,7 @@ import type { Outcome } from "../ports/identity.ts";
 import { seedPositions } from "../services/oms/seed-positions.ts";
 import { paperPositions } from "../services/shared/paper-seeds.ts";
 import { flowAction } from "../services/treasury/book-flow.ts";
+import { giveProof } from "../testkit/memory/units/step-up.ts";
 import { ignoreEndedIncarnations } from "../testkit/virtual/incarnation.ts";
 import { testSettings } from "../testkit/virtual/memory-platform.ts";
 import { scheduler } from "../testkit/virtual/scheduler.ts";

@@ -1,12 +1,13 @@
 // Who watches over the platform in a simulated run: two operators who change limits, halt, resume and sign what the other one asked for, through
 // both services that take it, and who make every mistake that the resume workflow knows. They ask over the same bad network links as everybody.
-import { memoryCode } from "../adapters/memory/one-time-codes.ts";
-import { giveProof } from "../adapters/memory/units/step-up.ts";
+
 import type { HaltStatus } from "../contracts/src/generated/svc/v1/halt.ts";
 import { plusMilliseconds } from "../contracts/src/instant.ts";
 import type { RiskEnvelope } from "../contracts/src/records/envelope.ts";
 import { envelopeMessage } from "../core/envelope/envelope.ts";
 import { envelopeAction } from "../services/riskengine/envelope-proof.ts";
+import { memoryCode } from "../testkit/memory/one-time-codes.ts";
+import { giveProof } from "../testkit/memory/units/step-up.ts";
 import type { Prng } from "../testkit/virtual/prng.ts";
 import { envelopeKey } from "./history.ts";
 import { insist, one, type PeopleParts } from "./people.ts";

@@ -1,6 +1,6 @@
 // What is outside of the platform in a simulated run and outlives every process of it: the market, the broker's books, and what both are made to
 // suffer. The simulator may look into the books at any moment; the platform only asks.
-import { memoryPaperBooks } from "../adapters/paper-broker/memory-books.ts";
+
 import type { PaperBooks } from "../adapters/paper-broker/paper-books.ts";
 import { type PaperBroker, paperBroker } from "../adapters/paper-broker/paper-broker.ts";
 import { paperMarket, pricesOf } from "../adapters/paper-market/paper-market.ts";
@@ -15,6 +15,7 @@ import type { MarketHistory } from "../ports/market-history.ts";
 import type { Quotes } from "../ports/quotes.ts";
 import type { MarketSettings } from "../ports/settings.ts";
 import { paperListings, paperPositions } from "../services/shared/paper-seeds.ts";
+import { memoryPaperBooks } from "../testkit/memory/memory-books.ts";
 import type { Scheduler } from "../testkit/virtual/scheduler.ts";
 import { silentLog } from "./silent-ports.ts";
 

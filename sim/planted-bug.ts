@@ -1,11 +1,12 @@
 // A planted bug: what the simulator must find.
-import type { MemoryTables } from "../adapters/memory/tables.ts";
+
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { OrderManagement } from "../ports/peers.ts";
 import type { ReferenceData } from "../ports/reference-data.ts";
 import type { Store } from "../ports/store.ts";
 import type { ServiceName } from "../services/shared/service.ts";
+import type { MemoryTables } from "../testkit/memory/tables.ts";
 import type { Prng } from "../testkit/virtual/prng.ts";
 
 export interface PlantedBug {

@@ -2,17 +2,7 @@
 // at any moment as kill -9 does and is started again by a supervisor after a while. Tables, broker and market stay.
 
 import { z } from "zod";
-import { memoryAuditLog } from "../adapters/memory/audit-log.ts";
-import { type AuditTables, auditTables } from "../adapters/memory/audit-tables.ts";
-import { memoryBus } from "../adapters/memory/bus.ts";
-import { type CodeTables, enrol, memoryOneTimeCodes } from "../adapters/memory/one-time-codes.ts";
-import { memoryReferenceData } from "../adapters/memory/reference-data.ts";
-import { memoryRiskStore } from "../adapters/memory/risk-store.ts";
-import { memoryStore } from "../adapters/memory/store.ts";
-import { memorySubjectKeys, type SubjectKeyTables } from "../adapters/memory/subject-keys.ts";
-import { type MemoryTables, memoryTables } from "../adapters/memory/tables.ts";
 import { startPaperMatching } from "../adapters/paper-broker/matching.ts";
-import { askInProcess } from "../adapters/peers/in-process-peers.ts";
 import { type AskPeer, peersOver } from "../adapters/peers/peers.ts";
 import { systemCipher } from "../adapters/system/cipher.ts";
 import { systemBlake3, systemSha256 } from "../adapters/system/hashing.ts";
@@ -30,6 +20,16 @@ import { takeLease } from "../services/shared/lease.ts";
 import { paperListings } from "../services/shared/paper-seeds.ts";
 import type { Service, ServiceName, ServicePorts } from "../services/shared/service.ts";
 import { unauditedInPlatform } from "../testkit/audited-changes.ts";
+import { memoryAuditLog } from "../testkit/memory/audit-log.ts";
+import { type AuditTables, auditTables } from "../testkit/memory/audit-tables.ts";
+import { memoryBus } from "../testkit/memory/bus.ts";
+import { askInProcess } from "../testkit/memory/in-process-peers.ts";
+import { type CodeTables, enrol, memoryOneTimeCodes } from "../testkit/memory/one-time-codes.ts";
+import { memoryReferenceData } from "../testkit/memory/reference-data.ts";
+import { memoryRiskStore } from "../testkit/memory/risk-store.ts";
+import { memoryStore } from "../testkit/memory/store.ts";
+import { memorySubjectKeys, type SubjectKeyTables } from "../testkit/memory/subject-keys.ts";
+import { type MemoryTables, memoryTables } from "../testkit/memory/tables.ts";
 import { plainSecrets } from "../testkit/plain-secrets.ts";
 import { type Incarnation, incarnation } from "../testkit/virtual/incarnation.ts";
 import type { Scheduler } from "../testkit/virtual/scheduler.ts";

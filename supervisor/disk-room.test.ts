@@ -2,8 +2,8 @@
 import { existsSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { memoryDisk } from "../adapters/memory/disk-space.ts";
 import { type DiskReserve, diskReserve } from "../adapters/system/disk-reserve.ts";
+import { memoryDisk } from "../testkit/memory/disk-space.ts";
 import { temporaryFolder } from "../testkit/platform.ts";
 import { quietLog } from "../testkit/quiet-log.ts";
 import { scheduler } from "../testkit/virtual/scheduler.ts";

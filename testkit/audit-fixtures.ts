@@ -2,10 +2,6 @@
 // time.
 
 import type { LibraryInternals } from "../adapters/library-internals/library-internals.ts";
-import { memoryAuditLog } from "../adapters/memory/audit-log.ts";
-import { auditTables } from "../adapters/memory/audit-tables.ts";
-import { type CommitFate, type MemoryFaults, noFaults } from "../adapters/memory/faults.ts";
-import { memoryTables } from "../adapters/memory/tables.ts";
 import { createPostgresAuditLog, type PostgresAuditLog } from "../adapters/postgres/audit/audit-log.ts";
 import { createOutboxReader } from "../adapters/postgres/bus/outbox-reader.ts";
 import { type ConnectionTarget, openClient } from "../adapters/postgres/connection.ts";
@@ -17,6 +13,10 @@ import { subjects } from "../contracts/src/subjects.ts";
 import type { AuditLogFixture, PublishedEntry } from "./conformance/audit-log-fixture.ts";
 import { type CutProxy, startCutProxy } from "./cut-proxy.ts";
 import { internalsUnderTest } from "./http/test-ports.ts";
+import { memoryAuditLog } from "./memory/audit-log.ts";
+import { auditTables } from "./memory/audit-tables.ts";
+import { type CommitFate, type MemoryFaults, noFaults } from "./memory/faults.ts";
+import { memoryTables } from "./memory/tables.ts";
 import { noMetrics } from "./no-telemetry.ts";
 import { type TestDatabase, testDatabase } from "./postgres.ts";
 import { openPeer, type PostgresPeer } from "./postgres-fixture.ts";

@@ -1,10 +1,11 @@
 // Halts that are raised and lifted while processes are killed at a commit: every unit of work that a request leads to is a place, before it is
 // durable and after it is durable and before anybody has heard so. Everybody gets up again in any order, and what is in force, what was reported
 // and what was proven is held against what the caller was told. The caller then asks again, as callers do.
-import type { MemoryFaults } from "../adapters/memory/faults.ts";
+
 import { messageOf } from "../contracts/src/fault.ts";
 import { subjects } from "../contracts/src/subjects.ts";
 import { type HaltFixture, type HaltService, haltFixture, person } from "./halt-fixture.ts";
+import type { MemoryFaults } from "./memory/faults.ts";
 import { ignoreEndedIncarnations } from "./virtual/incarnation.ts";
 import { type Prng, prng } from "./virtual/prng.ts";
 

@@ -1,7 +1,6 @@
 // Everything that halts live in, on the memory store and in virtual time: the halt manager and the halt side of a risk engine as two processes that can be
 // killed and started again, people with second factors, a chat that may be down, and network links between them that lose questions and answers.
-import type { MemoryFaults } from "../adapters/memory/faults.ts";
-import { memoryCode } from "../adapters/memory/one-time-codes.ts";
+
 import { mayPublish } from "../contracts/src/authority.ts";
 import { Fault } from "../contracts/src/fault.ts";
 import type { HaltsConfirmed } from "../contracts/src/generated/svc/v1/halt.ts";
@@ -23,6 +22,8 @@ import { createAttempts } from "../services/shared/attempts.ts";
 import { openFundDirectory } from "../services/shared/fund-directory.ts";
 import { takeLease } from "../services/shared/lease.ts";
 import type { Lease } from "../services/shared/service.ts";
+import type { MemoryFaults } from "./memory/faults.ts";
+import { memoryCode } from "./memory/one-time-codes.ts";
 import { quietLog } from "./quiet-log.ts";
 import { incarnation } from "./virtual/incarnation.ts";
 import { openMemoryPlatform, testSettings } from "./virtual/memory-platform.ts";

@@ -1,13 +1,14 @@
 // A model test of halts: people and machines ask both services for halts, resumes and signatures, right and wrong ones, while processes are killed, the
 // store fails and forgets answers, and messages are lost, doubled and late. After every commit the halts in force are held against the rules
 // (core/halts/halts.ts numbers them); after every answer and every step, what the engine believes is held against the halts.
-import type { MemoryFaults } from "../adapters/memory/faults.ts";
+
 import { Fault, messageOf } from "../contracts/src/fault.ts";
 import type { HaltResponse } from "../contracts/src/generated/svc/v1/halt.ts";
 import type { Identity } from "../ports/identity.ts";
 import { type HaltFixture, type HaltService, haltFixture, machine, person } from "./halt-fixture.ts";
 import { watchCommits } from "./halt-model-commits.ts";
 import { type HaltModel, haltPeople } from "./halt-model-state.ts";
+import type { MemoryFaults } from "./memory/faults.ts";
 import { ignoreEndedIncarnations } from "./virtual/incarnation.ts";
 import { type Prng, prng } from "./virtual/prng.ts";
 

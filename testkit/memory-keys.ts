@@ -1,8 +1,9 @@
 // Idempotency keys in memory and real time, for tests of the listeners; the store can be taken away.
-import { memoryStore } from "../adapters/memory/store.ts";
-import { memoryTables } from "../adapters/memory/tables.ts";
+
 import { type OncePerKey, oncePerKey } from "../adapters/records/once-per-key.ts";
 import { testPorts } from "./http/test-ports.ts";
+import { memoryStore } from "./memory/store.ts";
+import { memoryTables } from "./memory/tables.ts";
 
 export interface MemoryKeys {
   readonly once: OncePerKey;

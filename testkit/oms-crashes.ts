@@ -1,11 +1,11 @@
 // Ways to make order management suffer: killed at the n-th of its steps (before and after every commit, every question to the risk engine and
 // to the broker), or a whole life of random trouble from one seed.
 
-import type { CommitFate } from "../adapters/memory/faults.ts";
 import { Fault } from "../contracts/src/fault.ts";
 import type { OrderStatus } from "../contracts/src/generated/svc/v1/platform.ts";
 import type { Order } from "../contracts/src/records/order.ts";
 import { hasEnded } from "../core/orders/order-lifecycle.ts";
+import type { CommitFate } from "./memory/faults.ts";
 import { type OmsFixture, type OmsLife, omsFixture, orderOf } from "./oms-fixture.ts";
 import { complaintsAbout } from "./oms-model.ts";
 import { IncarnationEnded } from "./virtual/incarnation.ts";

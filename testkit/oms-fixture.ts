@@ -1,6 +1,6 @@
 // Order management on the memory store in virtual time, with a broker and a risk engine that do what a test tells them. It can be killed at
 // any moment, as kill -9 does, and started again; world, broker and the engine's memory of keys stay.
-import type { MemoryFaults } from "../adapters/memory/faults.ts";
+
 import { systemSha256 } from "../adapters/system/hashing.ts";
 import { mayPublish } from "../contracts/src/authority.ts";
 import { Fault } from "../contracts/src/fault.ts";
@@ -18,6 +18,7 @@ import { oms } from "../services/oms/oms.ts";
 import { paperEnvelopes } from "../services/shared/paper-seeds.ts";
 import type { RunningService, ServicePorts } from "../services/shared/service.ts";
 import { type FakeBroker, fakeBroker } from "./fake-broker.ts";
+import type { MemoryFaults } from "./memory/faults.ts";
 import { quietLog } from "./quiet-log.ts";
 import { incarnation } from "./virtual/incarnation.ts";
 import { openMemoryPlatform, testSettings } from "./virtual/memory-platform.ts";

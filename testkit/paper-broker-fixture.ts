@@ -1,5 +1,5 @@
 // Fixtures that put the paper broker under the broker's suite, on any form of its books: the market is played by hand.
-import { memoryPaperBooks } from "../adapters/paper-broker/memory-books.ts";
+
 import type { PaperBooks } from "../adapters/paper-broker/paper-books.ts";
 import { type PaperBroker, paperBroker } from "../adapters/paper-broker/paper-broker.ts";
 import type { PaperInstrument } from "../adapters/paper-broker/paper-instruments.ts";
@@ -8,6 +8,7 @@ import type { PaperWeather } from "../contracts/src/records/fund.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Timers } from "../ports/timers.ts";
 import type { BrokerFixture } from "./conformance/broker.ts";
+import { memoryPaperBooks } from "./memory/memory-books.ts";
 import { quietLog } from "./quiet-log.ts";
 import { scheduler } from "./virtual/scheduler.ts";
 

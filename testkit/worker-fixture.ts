@@ -1,6 +1,6 @@
 // The risk engine's workers on the memory store, in virtual time, between an order management and a broker that do what the test says: both can be out
 // of reach, lose answers, trade in part, and differ from each other. Everything durable stays when the workers are killed.
-import type { MemoryTables } from "../adapters/memory/tables.ts";
+
 import { systemSha256 } from "../adapters/system/hashing.ts";
 import type { Decimal } from "../contracts/src/decimal.ts";
 import * as decimal from "../contracts/src/decimal.ts";
@@ -18,6 +18,7 @@ import type { OrderManagement, PositionAdjustment, PositionCross } from "../port
 import type { Settings } from "../ports/settings.ts";
 import type { Store } from "../ports/store.ts";
 import { paperEnvelopes } from "../services/shared/paper-seeds.ts";
+import type { MemoryTables } from "./memory/tables.ts";
 import { incarnation } from "./virtual/incarnation.ts";
 import { type MemoryPlatform, openMemoryPlatform, testSettings } from "./virtual/memory-platform.ts";
 import type { Scheduler } from "./virtual/scheduler.ts";

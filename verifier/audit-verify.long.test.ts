@@ -3,10 +3,20 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { fifty, fiftyCheckpoint, first, second, twoOfThree } from "./attacks/shape.ts";
-import { flipped, flips, isAtItsPlace } from "./bit-flips.ts";
-import { loadVerifier } from "./run-attack.ts";
-import { bundle, chain, checkpointOf, type Entry, type Fields, genesis, ordinary, proof, textOf } from "./test-log.ts";
+import { fifty, fiftyCheckpoint, first, second, twoOfThree } from "../testkit/audit/attacks/shape.ts";
+import { flipped, flips, isAtItsPlace } from "../testkit/audit/bit-flips.ts";
+import { loadVerifier } from "../testkit/audit/run-attack.ts";
+import {
+  bundle,
+  chain,
+  checkpointOf,
+  type Entry,
+  type Fields,
+  genesis,
+  ordinary,
+  proof,
+  textOf,
+} from "../testkit/audit/test-log.ts";
 
 const verifier = await loadVerifier();
 const folder = mkdtempSync(join(tmpdir(), "audit-verify-long-"));

@@ -5,12 +5,23 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
+import { attacks } from "../testkit/audit/attacks/index.ts";
+import { fifty, fiftyCheckpoint, first, headerOf, twoOfThree, w1, w2 } from "../testkit/audit/attacks/shape.ts";
+import { flipped, flips, isAtItsPlace } from "../testkit/audit/bit-flips.ts";
+import { loadVerifier, run, verifierFile, wanted } from "../testkit/audit/run-attack.ts";
+import {
+  bundle,
+  chain,
+  checkpointOf,
+  fileOf,
+  leavesOf,
+  log,
+  ordinary,
+  proof,
+  subtrees,
+  textOf,
+} from "../testkit/audit/test-log.ts";
 import { inputCount } from "../testkit/full-count.ts";
-import { attacks } from "./attacks/index.ts";
-import { fifty, fiftyCheckpoint, first, headerOf, twoOfThree, w1, w2 } from "./attacks/shape.ts";
-import { flipped, flips, isAtItsPlace } from "./bit-flips.ts";
-import { loadVerifier, run, verifierFile, wanted } from "./run-attack.ts";
-import { bundle, chain, checkpointOf, fileOf, leavesOf, log, ordinary, proof, subtrees, textOf } from "./test-log.ts";
 
 const verifier = await loadVerifier();
 const folder = mkdtempSync(join(tmpdir(), "audit-verify-"));

@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
-import { consistencyAttacks } from "./attacks/consistency.ts";
-import { fifty, first } from "./attacks/shape.ts";
-import { loadVerifier, run, verifierFile, wanted } from "./run-attack.ts";
-import { checkpointOf } from "./test-log.ts";
+import { consistencyAttacks } from "../testkit/audit/attacks/consistency.ts";
+import { fifty, first } from "../testkit/audit/attacks/shape.ts";
+import { loadVerifier, run, verifierFile, wanted } from "../testkit/audit/run-attack.ts";
+import { checkpointOf } from "../testkit/audit/test-log.ts";
 
 const verifier = await loadVerifier();
 const folder = mkdtempSync(join(tmpdir(), "audit-consistency-"));

@@ -1,10 +1,10 @@
 // The golden vectors of the format against the offline verifier and against the small writer that its tests make logs with.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { stranger } from "./attacks/shape.ts";
-import { rawBundle } from "./attacks/texts.ts";
-import { loadVerifier } from "./run-attack.ts";
-import { fileOf, noteOf, nowS, rootOf, sha256 } from "./test-log.ts";
+import { stranger } from "../testkit/audit/attacks/shape.ts";
+import { rawBundle } from "../testkit/audit/attacks/texts.ts";
+import { loadVerifier } from "../testkit/audit/run-attack.ts";
+import { fileOf, noteOf, nowS, rootOf, sha256 } from "../testkit/audit/test-log.ts";
 
 const verifier = await loadVerifier();
 const golden = (name: string): Buffer => readFileSync(new URL(`../core/audit/golden/${name}`, import.meta.url));

@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import { afterAll, expect, test } from "vitest";
-import { consistencyAttacks } from "./attacks/consistency.ts";
-import { attacks as entryAttacks } from "./attacks/index.ts";
-import { got, verifierFile, wanted } from "./run-attack.ts";
-import { nowS, type Verdict } from "./test-log.ts";
+import { consistencyAttacks } from "../testkit/audit/attacks/consistency.ts";
+import { attacks as entryAttacks } from "../testkit/audit/attacks/index.ts";
+import { got, verifierFile, wanted } from "../testkit/audit/run-attack.ts";
+import { nowS, type Verdict } from "../testkit/audit/test-log.ts";
 
 const attacks = [...entryAttacks, ...consistencyAttacks];
 const source = readFileSync(verifierFile, "utf8").split("\n");

@@ -7,12 +7,12 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Anchor } from "../../ports/anchors.ts";
 import { anchorSuite } from "../../testkit/conformance/anchors.ts";
+import { memoryAnchor } from "../../testkit/memory/memory-anchor.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
 import { quietLog } from "../../testkit/quiet-log.ts";
 import { configurationSchema } from "../configuration/schema.ts";
 import { anchorsOf } from "./configured-anchors.ts";
 import { fileAnchor } from "./file-anchor.ts";
-import { memoryAnchor } from "./memory-anchor.ts";
 import { postgresAnchor } from "./postgres-anchor.ts";
 
 let folder = "";

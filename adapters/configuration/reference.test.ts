@@ -1,9 +1,9 @@
 // docs/configuration.md says what the schema says, and its example is a valid configuration.
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
+import { withKeyTable } from "../../scripts/documents/configuration.ts";
 import { complaintLine } from "./complaint.ts";
 import { loadConfiguration } from "./load-configuration.ts";
-import { withKeyTable } from "./reference.ts";
 import { namedKeys } from "./schema-tree.ts";
 
 const path = new URL("../../docs/configuration.md", import.meta.url);

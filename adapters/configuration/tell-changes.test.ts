@@ -1,8 +1,8 @@
 // Every key that changed since the last start is reported once, with its values where they may be shown, and only then remembered.
 import { describe, expect, it } from "vitest";
 import { valid } from "../../testkit/configuration/loading.ts";
-import { memoryStore } from "../memory/store.ts";
-import { memoryTables } from "../memory/tables.ts";
+import { memoryStore } from "../../testkit/memory/store.ts";
+import { memoryTables } from "../../testkit/memory/tables.ts";
 import { unauditedChange } from "../records/state-changes.ts";
 import { systemClock } from "../system/clock.ts";
 import { systemRandom } from "../system/random.ts";

@@ -4,7 +4,7 @@ import { afterAll } from "vitest";
 import { auditFixture } from "../../testkit/audit-fixtures.ts";
 import { auditLogConformance } from "../../testkit/conformance/audit-log.ts";
 import { riskStoreConformance } from "../../testkit/conformance/risk-store.ts";
-import { postgresRiskStoreFixture } from "../../testkit/risk-fixtures.ts";
+import { postgresRiskStoreFixture } from "../../testkit/risk/store-fixtures.ts";
 import { internalsOff } from "./library-internals.ts";
 
 const audit = auditFixture(undefined, internalsOff);

@@ -10,7 +10,7 @@ import { batchIsDurable } from "../../testkit/conformance/risk-store-journal.ts"
 import { testClient } from "../../testkit/grpc/test-client.ts";
 import { everyRole, testVerifier } from "../../testkit/grpc/test-verifier.ts";
 import { testPorts } from "../../testkit/http/test-ports.ts";
-import { postgresRiskStoreFixture } from "../../testkit/risk-fixtures.ts";
+import { postgresRiskStoreFixture } from "../../testkit/risk/store-fixtures.ts";
 import { serveGrpc } from "../grpc/server.ts";
 import { internalsOff } from "./library-internals.ts";
 

@@ -18,13 +18,13 @@ import { requestKeyConformance } from "../../testkit/conformance/request-key-rec
 import { signalConformance } from "../../testkit/conformance/signal-records.ts";
 import { eventually } from "../../testkit/conformance/waiting.ts";
 import { watchdogConformance } from "../../testkit/conformance/watchdog-records.ts";
+import { memoryPaperBooks } from "../../testkit/memory/memory-books.ts";
 import { memoryPaperBrokerFixture, type PaperBrokerFixture } from "../../testkit/paper-broker-fixture.ts";
 import { quietLog } from "../../testkit/quiet-log.ts";
 import { memoryStoreFixture } from "../../testkit/virtual/memory-fixture.ts";
 import { scheduler } from "../../testkit/virtual/scheduler.ts";
 import { paperMarket } from "../paper-market/paper-market.ts";
 import { startPaperMatching } from "./matching.ts";
-import { memoryPaperBooks } from "./memory-books.ts";
 import { paperBroker } from "./paper-broker.ts";
 import { paperInstruments } from "./paper-instruments.ts";
 

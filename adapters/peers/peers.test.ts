@@ -4,10 +4,10 @@ import { Fault } from "../../contracts/src/fault.ts";
 import { RiskDecision } from "../../contracts/src/generated/svc/v1/order.ts";
 import type { Identity } from "../../ports/identity.ts";
 import type { RpcService, UnaryHandler } from "../../ports/rpc.ts";
+import { createInProcessPeers } from "../../testkit/memory/in-process-peers.ts";
 import { orderOf } from "../../testkit/oms-fixture.ts";
 import { exampleDecision, exampleEnvelope } from "../../testkit/record-examples.ts";
 import { systemTimers } from "../system/timers.ts";
-import { createInProcessPeers } from "./in-process-peers.ts";
 import type { Peers } from "./peers.ts";
 
 const identity = { kind: "service", actor: "service:oms", name: "oms" } as Identity;

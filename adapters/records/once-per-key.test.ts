@@ -3,10 +3,10 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { Fault } from "../../contracts/src/fault.ts";
 import { plusMilliseconds } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
+import { memoryStore } from "../../testkit/memory/store.ts";
+import { memoryTables } from "../../testkit/memory/tables.ts";
 import { quietLog } from "../../testkit/quiet-log.ts";
 import { scheduler } from "../../testkit/virtual/scheduler.ts";
-import { memoryStore } from "../memory/store.ts";
-import { memoryTables } from "../memory/tables.ts";
 import { answerBytesMax, type Ending, type Job, type KeyedWork, oncePerKey, placeOf } from "./once-per-key.ts";
 import { unauditedChange } from "./state-changes.ts";
 

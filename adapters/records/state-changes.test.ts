@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { auditActions, ownActions } from "../../contracts/src/audit-actions.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
+import { auditActionsDocument } from "../../scripts/documents/audit-actions.ts";
 import { migrations } from "../postgres/migrations/index.ts";
-import { auditActionsDocument } from "./audit-actions-document.ts";
 import { otherWriters, unauditedChange, unauditedRecords, unitsOfWork } from "./state-changes.ts";
 
 const root = join(import.meta.dirname, "..", "..");

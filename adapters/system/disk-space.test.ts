@@ -3,8 +3,8 @@ import { mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { type DiskSpaceFixture, diskSpaceChecks } from "../../testkit/conformance/disk-space.ts";
+import { memoryDisk } from "../../testkit/memory/disk-space.ts";
 import { temporaryFolder } from "../../testkit/platform.ts";
-import { memoryDisk } from "../memory/disk-space.ts";
 import { systemDiskSpace } from "./disk-space.ts";
 
 const folders: string[] = [];

@@ -2,10 +2,10 @@
 import { expect, it } from "vitest";
 import { fromMicroseconds } from "../../contracts/src/instant.ts";
 import { subjectByName, subjects } from "../../contracts/src/subjects.ts";
+import { decode } from "../../testkit/memory/codec.ts";
+import { appendDecisions } from "../../testkit/memory/decisions.ts";
+import { memoryTables } from "../../testkit/memory/tables.ts";
 import { testDecision } from "../../testkit/test-decisions.ts";
-import { decode } from "../memory/codec.ts";
-import { appendDecisions } from "../memory/decisions.ts";
-import { memoryTables } from "../memory/tables.ts";
 import { decisionSubjects, expandedDecision, messagesPerDecisionMax } from "./decision-messages.ts";
 
 const at = fromMicroseconds(1_700_000_000_000_000);

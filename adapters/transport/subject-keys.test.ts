@@ -1,9 +1,9 @@
 // Both places for subject keys against their suite; what the database refuses; and the cipher.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { subjectKeysConformance } from "../../testkit/conformance/subject-keys.ts";
+import { memorySubjectKeys } from "../../testkit/memory/subject-keys.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
 import { quietLog } from "../../testkit/quiet-log.ts";
-import { memorySubjectKeys } from "../memory/subject-keys.ts";
 import { openPool } from "../postgres/connection.ts";
 import { createPostgresSubjectKeys } from "../postgres/subject-keys.ts";
 import { systemCipher } from "../system/cipher.ts";

@@ -1,7 +1,6 @@
 // The audit log as operations runs it, on a database of its own: sequencer, tree, tiles and signed checkpoints, without witnesses. Nothing comes over the
 // bus, so that what is measured is what was asked for.
 
-import { memorySubjectKeys } from "../../adapters/memory/subject-keys.ts";
 import type { DatabaseAddress } from "../../adapters/postgres/connection.ts";
 import { openAuditLog } from "../../adapters/records/open-audit-log.ts";
 import { openStore } from "../../adapters/records/open-store.ts";
@@ -11,6 +10,7 @@ import type { AuditLog } from "../../ports/audit-log.ts";
 import type { Bus, Subscription } from "../../ports/bus.ts";
 import { startAudit } from "../../services/operations/audit/audit.ts";
 import type { RunningAudit } from "../../services/operations/audit/audit-ports.ts";
+import { memorySubjectKeys } from "../../testkit/memory/subject-keys.ts";
 import { plainSecrets } from "../../testkit/plain-secrets.ts";
 import { benchTools } from "../bus/ticket.ts";
 

@@ -7,7 +7,6 @@ import { hash } from "node:crypto";
 import { type DatabaseAddress, openClient } from "../../adapters/postgres/connection.ts";
 import { systemSha256OfBytes as sha256, systemSigning } from "../../adapters/system/signing.ts";
 import { bundleHead } from "../../core/audit/bundle/bundle.ts";
-import { type BundleOptions, verifyBundleFile } from "../../core/audit/bundle/verify-bundle.ts";
 import { signCheckpoint } from "../../core/audit/checkpoint.ts";
 import { type Entry, makeEntry, withoutHashes } from "../../core/audit/entry.ts";
 import { createFrontier } from "../../core/audit/frontier.ts";
@@ -15,6 +14,7 @@ import { makeGenesis } from "../../core/audit/genesis.ts";
 import { createTreeHash } from "../../core/audit/merkle.ts";
 import type { RunningAudit } from "../../services/operations/audit/audit-ports.ts";
 import { logSigner } from "../../testkit/audit/keys.ts";
+import { type BundleOptions, verifyBundleFile } from "../../testkit/audit/verify-bundle.ts";
 import { quietLog } from "../bus/ticket.ts";
 import { requestOf } from "./append-requests.ts";
 

@@ -3,7 +3,6 @@
 // so that nothing else runs on this event loop.
 
 import { serveGrpc } from "../../adapters/grpc/server.ts";
-import { memoryDisk } from "../../adapters/memory/disk-space.ts";
 import type { DatabaseAddress } from "../../adapters/postgres/connection.ts";
 import { createPostgresReferenceData } from "../../adapters/postgres/queries/reference-store.ts";
 import { createUnauditedChanges } from "../../adapters/postgres/queries/unaudited-changes.ts";
@@ -21,6 +20,7 @@ import type { RpcCall, UnaryHandler } from "../../ports/rpc.ts";
 import type { RiskSettings } from "../../ports/settings.ts";
 import { riskengine } from "../../services/riskengine/riskengine.ts";
 import type { RunningService, ServicePorts } from "../../services/shared/service.ts";
+import { memoryDisk } from "../../testkit/memory/disk-space.ts";
 import { benchTools } from "../bus/ticket.ts";
 import { orderIdOf, orderKinds, positionsPerFund, stampNumber, symbolOf } from "./orders.ts";
 

@@ -1,12 +1,13 @@
 // Halts at random moments while orders flow: the risk engine and the halt manager on one PostgreSQL database, orders without a pause, and halters who
 // halt any scope through either service, as machines and as people, and lift again. What happened is in the database; who calls this compares it.
-import { createInProcessPeers } from "../../adapters/peers/in-process-peers.ts";
+
 import type { DatabaseAddress } from "../../adapters/postgres/connection.ts";
 import { HaltRequest, type HaltResponse, ResumeRequest } from "../../contracts/src/generated/svc/v1/halt.ts";
 import { Order, RiskDecision } from "../../contracts/src/generated/svc/v1/order.ts";
 import type { Identity } from "../../ports/identity.ts";
 import type { HaltsConfirmer } from "../../ports/peers.ts";
 import type { EncodedAnswer, RpcCall, UnaryHandler } from "../../ports/rpc.ts";
+import { createInProcessPeers } from "../../testkit/memory/in-process-peers.ts";
 import { benchTools } from "../bus/ticket.ts";
 import { prng } from "../check-order/check-order-generator.ts";
 import { fundCount, fundOf, orderFrame } from "../check-order/orders.ts";

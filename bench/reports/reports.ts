@@ -10,7 +10,7 @@ import { yieldToOthers } from "../../adapters/system/limited-process.ts";
 import { startPlatform } from "../../testkit/platform.ts";
 import { exampleOrder } from "../../testkit/record-examples.ts";
 import { keptFactsWith } from "../../testkit/report-facts.ts";
-import { openRiskClient, type RiskClient } from "../../testkit/risk-client.ts";
+import { openRiskClient, type RiskClient } from "../../testkit/risk/client.ts";
 import type { Bench, BenchResult } from "../bench.ts";
 import { repository } from "../ctl-start.ts";
 

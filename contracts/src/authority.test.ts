@@ -3,6 +3,7 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
+import { authorityDocument } from "../../scripts/documents/authority.ts";
 import {
   type Caller,
   changesState,
@@ -19,7 +20,6 @@ import {
   serviceOperations,
   whyNot,
 } from "./authority.ts";
-import { authorityDocument } from "./authority-document.ts";
 import { descriptorSetBase64 } from "./generated/descriptors.ts";
 import { platformServices } from "./platform-services.ts";
 import { subjects } from "./subjects.ts";

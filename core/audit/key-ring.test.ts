@@ -10,7 +10,7 @@ import {
   type SampleLog,
   sampleLog,
 } from "../../testkit/audit/sample-log.ts";
-import { type BundleReport, verifyBundleFile } from "./bundle/verify-bundle.ts";
+import { type BundleReport, verifyBundleFile } from "../../testkit/audit/verify-bundle.ts";
 import { keysInForce, readKeyChange, revokeKey, rotateKey, startKeyRing } from "./key-ring.ts";
 import type { VerifierKey } from "./signed-note.ts";
 

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { exitCodes } from "../../contracts/src/codes/shape.ts";
-import { ctlReference } from "./reference.ts";
+import { ctlReference } from "../../scripts/documents/ctl.ts";
 import { exitCodeRows } from "./text/pages.ts";
 import { verbs } from "./verbs/index.ts";
 

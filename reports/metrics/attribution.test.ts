@@ -2,9 +2,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as decimal from "../../contracts/src/decimal.ts";
+import { evaluate } from "../../testkit/oracle/reports.ts";
 import { linkedEffects, sectorEffects } from "./brinson.ts";
 import { stateProbabilities } from "./hidden-states.ts";
-import { evaluate } from "./index.ts";
 import { activeCarino, carino, compounded, linkingFactors } from "./linking.ts";
 import { unitNav } from "./nav.ts";
 import { dayProfit, linkedContributions, type PositionDay } from "./position-attribution.ts";

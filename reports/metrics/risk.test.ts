@@ -1,8 +1,8 @@
 // Risk, decay and post-mortem: parts that sum, tests with known answers, and what has none.
 import { describe, expect, it } from "vitest";
 import * as decimal from "../../contracts/src/decimal.ts";
+import { evaluate, evaluated } from "../../testkit/oracle/reports.ts";
 import { calendarTrend, curveFit, horizonDecay, signalMemory } from "./decay.ts";
-import { evaluate, evaluated } from "./index.ts";
 import { navBand } from "./nav.ts";
 import { performanceTable, relativeTable } from "./performance.ts";
 import { onset, waterfall } from "./post-mortem.ts";

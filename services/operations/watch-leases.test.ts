@@ -1,10 +1,10 @@
 // Services that stay away: an alarm after ten seconds, once, and anew after they were back.
 import { expect, it } from "vitest";
-import { noFaults } from "../../adapters/memory/faults.ts";
-import { memoryStore } from "../../adapters/memory/store.ts";
-import { memoryTables } from "../../adapters/memory/tables.ts";
 import { plusMilliseconds } from "../../contracts/src/instant.ts";
 import type { Log } from "../../ports/log.ts";
+import { noFaults } from "../../testkit/memory/faults.ts";
+import { memoryStore } from "../../testkit/memory/store.ts";
+import { memoryTables } from "../../testkit/memory/tables.ts";
 import { scheduler } from "../../testkit/virtual/scheduler.ts";
 import { watchLeases } from "./watch-leases.ts";
 

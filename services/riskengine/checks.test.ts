@@ -12,7 +12,7 @@ import {
   orderOf,
   type RiskEngineFixture,
   riskEngineFixture,
-} from "../../testkit/riskengine-fixture.ts";
+} from "../../testkit/risk/service-fixture.ts";
 
 const seed = 11;
 

@@ -1,9 +1,9 @@
 // What the engine makes of the room on the disk: limits, what cannot be measured, and that both end by themselves.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type MemoryDisk, memoryDisk } from "../../adapters/memory/disk-space.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Engine } from "../../core/engine/engine.ts";
 import type { StandingCondition } from "../../core/state/standing-condition.ts";
+import { type MemoryDisk, memoryDisk } from "../../testkit/memory/disk-space.ts";
 import { testSettings } from "../../testkit/virtual/memory-platform.ts";
 import { type ServiceFixture, serviceFixture } from "../../testkit/virtual/service-fixture.ts";
 import { createAlarms } from "./alarms.ts";

@@ -1,7 +1,6 @@
 // Limits and throttles on the whole shell: who may change them when, and what is left of every attempt.
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { giveProof } from "../../adapters/memory/units/step-up.ts";
 import type { Fault } from "../../contracts/src/fault.ts";
 import type { RiskEnvelope } from "../../contracts/src/generated/svc/v1/envelope.ts";
 import type { Headroom } from "../../contracts/src/generated/svc/v1/riskengine.ts";
@@ -9,6 +8,7 @@ import type { RiskEnvelope as EnvelopeRecord } from "../../contracts/src/records
 import { subjects } from "../../contracts/src/subjects.ts";
 import { envelopeHashText } from "../../core/envelope/envelope.ts";
 import type { Identity } from "../../ports/identity.ts";
+import { giveProof } from "../../testkit/memory/units/step-up.ts";
 import {
   type EngineLife,
   machine,
@@ -16,7 +16,7 @@ import {
   type RiskEngineFixture,
   relief,
   riskEngineFixture,
-} from "../../testkit/riskengine-fixture.ts";
+} from "../../testkit/risk/service-fixture.ts";
 import { envelopeAction } from "./envelope-proof.ts";
 
 const seed = 13;

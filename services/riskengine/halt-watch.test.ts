@@ -7,7 +7,7 @@ import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Engine } from "../../core/engine/engine.ts";
 import { quietLog } from "../../testkit/quiet-log.ts";
-import { riskEngineFixture } from "../../testkit/riskengine-fixture.ts";
+import { riskEngineFixture } from "../../testkit/risk/service-fixture.ts";
 import { testSettings } from "../../testkit/virtual/memory-platform.ts";
 import { scheduler } from "../../testkit/virtual/scheduler.ts";
 import { watchHalts } from "./halt-watch.ts";

@@ -1,9 +1,9 @@
 // Halts on the whole shell: blocked before they are latched, acknowledged only when every decision made before has been answered.
 import { describe, expect, it } from "vitest";
-import { memoryCode } from "../../adapters/memory/one-time-codes.ts";
 import type { Fault } from "../../contracts/src/fault.ts";
 import type { HaltResponse, HaltStatus } from "../../contracts/src/generated/svc/v1/halt.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
+import { memoryCode } from "../../testkit/memory/one-time-codes.ts";
 import {
   type EngineLife,
   machine,
@@ -11,7 +11,7 @@ import {
   type RiskEngineFixture,
   relief,
   riskEngineFixture,
-} from "../../testkit/riskengine-fixture.ts";
+} from "../../testkit/risk/service-fixture.ts";
 
 const seed = 12;
 

@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import type { Headroom, LimitUses, Losses } from "../../contracts/src/generated/svc/v1/riskengine.ts";
 import { drillFundId } from "../../core/halts/halts.ts";
-import { type EngineLife, type RiskEngineFixture, riskEngineFixture } from "../../testkit/riskengine-fixture.ts";
+import { type EngineLife, type RiskEngineFixture, riskEngineFixture } from "../../testkit/risk/service-fixture.ts";
 
 const seeded: Readonly<Record<string, readonly string[]>> = {
   alpha: ["AAPL", "MSFT", "GOOGL", "AMZN", "NVDA", "JPM", "XOM", "SPY"],

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { Blocks } from "../../contracts/src/generated/svc/v1/riskengine.ts";
 import { format } from "../../contracts/src/instant.ts";
-import { operator, riskEngineFixture } from "../../testkit/riskengine-fixture.ts";
+import { operator, riskEngineFixture } from "../../testkit/risk/service-fixture.ts";
 import { createListBlocks } from "./list-blocks.ts";
 
 const firm = { severity: "FIRM_HALT", fund_id: "", reason: "drill", requested_by: "", confirmation: "HALT" };

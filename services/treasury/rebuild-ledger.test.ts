@@ -1,13 +1,13 @@
 // Rebuilding a fund's ledger: a random life is what the rebuild makes of it, damage is put right in one transaction with one event, and what must not
 // be rebuilt is refused with nothing changed. The numbers are those of rebuild-ledger.ts.
 import { afterEach, describe, expect, it } from "vitest";
-import { giveProof } from "../../adapters/memory/units/step-up.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { LedgerRebuild } from "../../contracts/src/generated/svc/v1/platform.ts";
 import * as instant from "../../contracts/src/instant.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { DeniedAnswer, UnaryHandler } from "../../ports/rpc.ts";
+import { giveProof } from "../../testkit/memory/units/step-up.ts";
 import { exampleFill } from "../../testkit/record-examples.ts";
 import { prng } from "../../testkit/virtual/prng.ts";
 import { call, provenFlow, type TestBooks, testBooks } from "../../testkit/virtual/treasury-books.ts";

@@ -1,10 +1,10 @@
 // What risk officers book: deposits and withdrawals; and what a reconciler that is wrong would adjust. Keys come again, with the same body and with
 // another.
 
-import { giveProof } from "../../adapters/memory/units/step-up.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import { flowAction } from "../../services/treasury/book-flow.ts";
 import { rebuildAction } from "../../services/treasury/rebuild-ledger.ts";
+import { giveProof } from "../../testkit/memory/units/step-up.ts";
 import { one } from "../people.ts";
 import { operatorIdentity } from "../platform.ts";
 import {

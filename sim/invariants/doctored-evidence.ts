@@ -1,9 +1,10 @@
 // Evidence for the tests of the invariants: nothing at all, in which nothing is wrong, and what to change of it.
-import { auditTables } from "../../adapters/memory/audit-tables.ts";
-import { noFaults } from "../../adapters/memory/faults.ts";
-import { memoryTables } from "../../adapters/memory/tables.ts";
+
 import * as decimal from "../../contracts/src/decimal.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
+import { auditTables } from "../../testkit/memory/audit-tables.ts";
+import { noFaults } from "../../testkit/memory/faults.ts";
+import { memoryTables } from "../../testkit/memory/tables.ts";
 import { exampleDecision, exampleEnvelope, exampleFill, exampleOrder } from "../../testkit/record-examples.ts";
 import { fold, type History, history, positionKey } from "../history.ts";
 import type { Reported } from "../reported.ts";

@@ -1,10 +1,10 @@
 // Every invariant about halts, exits under them and losses complains about evidence that was doctored to break it, and about nothing else in it.
 import { expect, it } from "vitest";
-import { memoryTables } from "../../adapters/memory/tables.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import { fromMicroseconds, parse } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { paperReference } from "../../services/shared/paper-seeds.ts";
+import { memoryTables } from "../../testkit/memory/tables.ts";
 import type { Evidence } from "../evidence.ts";
 import { fold, history } from "../history.ts";
 import type { Reported } from "../reported.ts";

@@ -1,7 +1,8 @@
 // What a simulated run leaves behind for the invariants to look at: what was promised to callers, what was delivered to
 // handlers, and what the world holds. It is gathered beside the simulated code, never by it.
-import type { MemoryTables } from "../../adapters/memory/tables.ts";
+
 import { matchesAny } from "../../contracts/src/subjects.ts";
+import type { MemoryTables } from "../../testkit/memory/tables.ts";
 import { effectMade, type SimPayload } from "./subjects.ts";
 
 export interface LoggedEvent {

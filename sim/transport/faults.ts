@@ -1,5 +1,5 @@
 // The faults of a simulated run: which commits fail or lose their answer, how late everything is, and when they end.
-import { type CommitFate, type MemoryFaults, noFaults } from "../../adapters/memory/faults.ts";
+import { type CommitFate, type MemoryFaults, noFaults } from "../../testkit/memory/faults.ts";
 import type { Prng } from "../../testkit/virtual/prng.ts";
 
 export interface Faults {

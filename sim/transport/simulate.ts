@@ -1,11 +1,11 @@
 // One simulated run from one seed: services on the memory store and bus under the virtual scheduler, under faults, with
 // crashes and restarts; after every step the invariants, and at the end it goes on without faults until nothing is left to do.
 import { createHash } from "node:crypto";
-import { memoryBus } from "../../adapters/memory/bus.ts";
-import type { LogReader } from "../../adapters/memory/reader.ts";
-import { memoryStore } from "../../adapters/memory/store.ts";
-import { type MemoryTables, memoryTables } from "../../adapters/memory/tables.ts";
 import { Fault } from "../../contracts/src/fault.ts";
+import { memoryBus } from "../../testkit/memory/bus.ts";
+import type { LogReader } from "../../testkit/memory/reader.ts";
+import { memoryStore } from "../../testkit/memory/store.ts";
+import { type MemoryTables, memoryTables } from "../../testkit/memory/tables.ts";
 import { type Incarnation, incarnation } from "../../testkit/virtual/incarnation.ts";
 import { type Scheduler, scheduler } from "../../testkit/virtual/scheduler.ts";
 import { type Witness, witness } from "./evidence.ts";

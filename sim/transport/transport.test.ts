@@ -1,6 +1,6 @@
 // The transport alone under faults: many short runs hold every invariant, one seed is one run, and planted bugs are caught.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { LogReader } from "../../adapters/memory/reader.ts";
+import type { LogReader } from "../../testkit/memory/reader.ts";
 import { ignoreEndedIncarnations } from "../../testkit/virtual/incarnation.ts";
 import { describeReport, replayCommand } from "./report.ts";
 import { type SimOptions, simulate } from "./simulate.ts";

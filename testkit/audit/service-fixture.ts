@@ -1,13 +1,6 @@
 // The audit log's shell on the memory store, in virtual time: it can be killed and started again, its commits can be made to fail or to lose their
 // answer, and what is on the simulated disk can be looked at and tampered with.
-import { type AnchorTables, memoryAnchor } from "../../adapters/anchors/memory-anchor.ts";
-import { memoryAuditLog } from "../../adapters/memory/audit-log.ts";
-import { type AuditTables, auditTables } from "../../adapters/memory/audit-tables.ts";
-import { memoryBus } from "../../adapters/memory/bus.ts";
-import { type CommitFate, noFaults } from "../../adapters/memory/faults.ts";
-import { memoryStore } from "../../adapters/memory/store.ts";
-import { memorySubjectKeys, type SubjectKeyTables } from "../../adapters/memory/subject-keys.ts";
-import { type MemoryProcess, memoryTables } from "../../adapters/memory/tables.ts";
+
 import { systemCipher } from "../../adapters/system/cipher.ts";
 import { systemSha256OfBytes, systemSigning } from "../../adapters/system/signing.ts";
 import { fromMicroseconds } from "../../contracts/src/instant.ts";
@@ -22,6 +15,14 @@ import { startAudit } from "../../services/operations/audit/audit.ts";
 import type { AuditPorts, AuditSettings } from "../../services/operations/audit/audit-ports.ts";
 import { keepAudit } from "../../services/operations/audit/kept-audit.ts";
 import { unauditedInPlatform } from "../audited-changes.ts";
+import { memoryAuditLog } from "../memory/audit-log.ts";
+import { type AuditTables, auditTables } from "../memory/audit-tables.ts";
+import { memoryBus } from "../memory/bus.ts";
+import { type CommitFate, noFaults } from "../memory/faults.ts";
+import { type AnchorTables, memoryAnchor } from "../memory/memory-anchor.ts";
+import { memoryStore } from "../memory/store.ts";
+import { memorySubjectKeys, type SubjectKeyTables } from "../memory/subject-keys.ts";
+import { type MemoryProcess, memoryTables } from "../memory/tables.ts";
 import { plainSecrets } from "../plain-secrets.ts";
 import { type Scheduler, scheduler } from "../virtual/scheduler.ts";
 

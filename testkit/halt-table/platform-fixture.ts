@@ -17,7 +17,7 @@ import { eventually, type Platform, startPlatform } from "../platform.ts";
 import { type TestDatabase, testDatabase } from "../postgres.ts";
 import { openPeer } from "../postgres-fixture.ts";
 import { quietLog } from "../quiet-log.ts";
-import { addressOf } from "../risk-client.ts";
+import { addressOf } from "../risk/client.ts";
 import { type FoundEntry, foundEntry, type HaltTableFixture, rolesOf, type TableCaller } from "./fixture.ts";
 import { createScenes } from "./scenes.ts";
 import { grpcSurface, postJson } from "./surfaces.ts";

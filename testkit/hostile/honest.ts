@@ -1,6 +1,6 @@
 // An honest client that asks about small ordinary orders while others misbehave, and remembers whether it was answered.
 import { pause, type RunningPlatform } from "../platform.ts";
-import { openRiskClient } from "../risk-client.ts";
+import { openRiskClient } from "../risk/client.ts";
 import { goodOrder } from "./messages.ts";
 
 export interface Honest {

@@ -11,7 +11,7 @@ import {
   volatilityInterval,
   weightedVolatilities,
 } from "../../core/watchdogs/realised-volatility.ts";
-import { firstOrNull, indicesOf, numbers, type Solver, solver } from "../../reports/metrics/oracles/solver.ts";
+import { firstOrNull, indicesOf, numbers, type Solver, solver } from "./reports/solver.ts";
 
 function spikes(counts: readonly number[], window: number) {
   const days = counts.map((count, day) =>

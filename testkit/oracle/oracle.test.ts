@@ -5,9 +5,9 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { normalQuantile, studentQuantile } from "../../core/stats/distributions.ts";
-import { evaluate, evaluated } from "../../reports/metrics/index.ts";
 import { mismatches } from "./compare.ts";
 import { main } from "./main.ts";
+import { evaluate, evaluated } from "./reports.ts";
 import { type OracleFile, oracleFile, oracleNames, runOracle } from "./run-oracle.ts";
 
 const fixtures = join(dirname(fileURLToPath(import.meta.url)), "fixtures");

@@ -4,7 +4,7 @@ import { longRunVariance, neweyWestLag } from "../../core/stats/long-run-varianc
 import { rollingSums } from "../../core/stats/moments.ts";
 import { longRunInterval, predictionInterval, sampleOf } from "../../core/stats/prediction-interval.ts";
 import { quantile } from "../../core/stats/quantiles.ts";
-import { firstOrNull, indicesOf, numbers, type Solver, solver } from "../../reports/metrics/oracles/solver.ts";
+import { firstOrNull, indicesOf, numbers, type Solver, solver } from "./reports/solver.ts";
 
 const rolling = solver(
   { backtest_daily_pnl: numbers, live_daily_pnl: numbers, window: z.number(), confidence: z.number() },

@@ -1,10 +1,10 @@
 // One file of cases: computes each from its inputs alone, and compares where the file says what it expects.
 import { z } from "zod";
-import { evaluate, evaluated } from "../../reports/metrics/index.ts";
-import { type Solver, solved } from "../../reports/metrics/oracles/solver.ts";
 import { newsSolvers, positionSolvers, volatilitySolvers } from "./anomalies.ts";
 import { isRecord, type Mismatch, mismatches, type Tolerance } from "./compare.ts";
 import { profitSolvers } from "./profit.ts";
+import { type Solver, solved } from "./reports/solver.ts";
+import { evaluate, evaluated } from "./reports.ts";
 import { dbSolvers, dependencySolvers, thetaSolvers } from "./services.ts";
 import { skillSolvers } from "./skill.ts";
 import { vpinSolvers } from "./vpin.ts";

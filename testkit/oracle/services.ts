@@ -1,7 +1,6 @@
 // theta, dependency_watchdog and db_watchdog: rules on options, polls, latencies and rows.
 import { z } from "zod";
 import * as instant from "../../contracts/src/instant.ts";
-import { mertonGreeks } from "../../core/options/merton.ts";
 import { sum } from "../../core/stats/moments.ts";
 import { nearestRank } from "../../core/stats/quantiles.ts";
 import { defaultsOf } from "../../core/watchdogs/config.ts";
@@ -9,7 +8,8 @@ import { deadRowsLimit, slownessOf } from "../../core/watchdogs/db-watchdog.ts";
 import { dependencyWatchdog, retryDelayMsMax } from "../../core/watchdogs/dependency-watchdog.ts";
 import { newStanding, step } from "../../core/watchdogs/episodes.ts";
 import { contractsNeeded } from "../../core/watchdogs/theta-watchdog.ts";
-import { numbers, type Solver, solver } from "../../reports/metrics/oracles/solver.ts";
+import { mertonGreeks } from "./merton.ts";
+import { numbers, type Solver, solver } from "./reports/solver.ts";
 
 const option = z.object({
   type: z.enum(["C", "P"]),

@@ -6,7 +6,7 @@ import { mean, standardDeviation } from "../../core/stats/moments.ts";
 import { rankCorrelation } from "../../core/stats/rank-correlation.ts";
 import { defaultsOf } from "../../core/watchdogs/config.ts";
 import { driftMonitor, driftOf, ladderRung } from "../../core/watchdogs/drift-monitor.ts";
-import { numbers, numbersOrNull, type Solver, solver } from "../../reports/metrics/oracles/solver.ts";
+import { numbers, numbersOrNull, type Solver, solver } from "./reports/solver.ts";
 
 const actions = ["OK", "HALVE", "HALVE_AND_CROSSPOST", "STRATEGY_HALT"] as const;
 const defaults = defaultsOf(driftMonitor.config);

@@ -13,7 +13,7 @@ import {
   volumeBars,
   vpinOf,
 } from "../../core/watchdogs/vpin-buckets.ts";
-import { firstOrNull, indicesOf, numbers, type Solver, solver } from "../../reports/metrics/oracles/solver.ts";
+import { firstOrNull, indicesOf, numbers, type Solver, solver } from "./reports/solver.ts";
 
 const tape = solver(
   {

@@ -1,4 +1,4 @@
-// Who may import whom: the table of ARCHITECTURE.md as data. A room is a top-level folder; "composition" are the files at the root, compose/ and supervisor/; "matrix" is verifier/matrix.
+// Who may import whom: the table of ARCHITECTURE.md as data. A room is a top-level folder; "composition" are the files at the root, compose/ and supervisor/.
 export interface Room {
   readonly rooms: readonly string[];
   /** Which npm packages: all, none, or these. */
@@ -58,14 +58,20 @@ export const rooms: Readonly<Record<string, Room>> = {
     node: true,
     instead: "the offline verifier shares no code with what it verifies; write it again there",
   },
-  matrix: {
-    rooms: ["matrix", "testkit", "verifier", "adapters", "ports", "contracts", "core", "services", "composition"],
-    packages: "all",
-    node: true,
-    instead: "the attacks on the audit log serve tests only",
-  },
   testkit: {
-    rooms: ["testkit", "adapters", "ports", "contracts", "core", "reports", "services", "edges", "composition", "sim"],
+    rooms: [
+      "testkit",
+      "adapters",
+      "ports",
+      "contracts",
+      "core",
+      "reports",
+      "services",
+      "edges",
+      "composition",
+      "sim",
+      "verifier",
+    ],
     packages: "all",
     node: true,
     instead: "the testkit serves tests only",

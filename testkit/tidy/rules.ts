@@ -19,15 +19,14 @@ const functionLinesMax = 70;
 const isGenerated = (path: string): boolean => path.startsWith("contracts/src/generated/");
 
 /** Files that serve tests, measurements or the build: clocks and random numbers are theirs to use. */
-const isTool = (path: string): boolean =>
-  isTest(path) || /^(testkit|bench|sim|scripts|bin|examples|verifier\/matrix)\//.test(path);
+const isTool = (path: string): boolean => isTest(path) || /^(testkit|bench|sim|scripts|bin|examples)\//.test(path);
 
 export function roomOf(path: string): string {
   const [first] = path.split("/");
   // How tests are run is no part of the product.
   if (/^vitest\.(\w+\.)?config\.ts$/.test(path)) return "scripts";
   if (!path.includes("/") || first === undefined || first === "compose" || first === "supervisor") return "composition";
-  return path.startsWith("verifier/matrix/") ? "matrix" : first;
+  return first;
 }
 
 function roomAndName(path: string): { name: string; room: Room } | undefined {
@@ -115,7 +114,7 @@ function betweenFaces(path: string, other: string): string | undefined {
 function* jsonInOneWay(file: SourceFile): Iterable<Complaint> {
   if (isTool(file.path) || !/\.tsx?$/.test(file.path) || file.path === "contracts/src/parse-json.ts") return;
   // The offline verifier shares no code; the other is a test's child process.
-  if (/^(verifier|adapters\/postgres\/embedded\/harness)\//.test(file.path)) return;
+  if (/^(verifier|testkit\/embedded-postgres)\//.test(file.path)) return;
   const found: Complaint[] = [];
   for (const node of file.nodes.get(SyntaxKind.PropertyAccessExpression) ?? []) {
     if (node.getText(file.tree) === "JSON.parse") {

@@ -1,9 +1,9 @@
 // The incarnation: after its end nothing it does has an effect, and its neighbours do not notice.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { memoryBus } from "../../adapters/memory/bus.ts";
-import { memoryStore } from "../../adapters/memory/store.ts";
-import { memoryTables } from "../../adapters/memory/tables.ts";
 import { conformanceSubjectByName, thingChanged } from "../conformance/subjects.ts";
+import { memoryBus } from "../memory/bus.ts";
+import { memoryStore } from "../memory/store.ts";
+import { memoryTables } from "../memory/tables.ts";
 import { IncarnationEnded, ignoreEndedIncarnations, incarnation } from "./incarnation.ts";
 import { scheduler } from "./scheduler.ts";
 

@@ -1,14 +1,15 @@
 // The fixtures on which the memory store and bus are held to the conformance suites, in virtual time: a whole suite takes as
 // long as its promises take to settle.
-import { memoryBus } from "../../adapters/memory/bus.ts";
-import { encode } from "../../adapters/memory/codec.ts";
-import { type CommitFate, type MemoryFaults, noFaults } from "../../adapters/memory/faults.ts";
-import type { LogReader } from "../../adapters/memory/reader.ts";
-import { memoryStore } from "../../adapters/memory/store.ts";
-import { type MemoryProcess, type MemoryTables, memoryTables } from "../../adapters/memory/tables.ts";
+
 import type { BusFixture } from "../conformance/bus-fixture.ts";
 import type { StoreFixture } from "../conformance/store-fixture.ts";
 import { conformanceSubjectByName } from "../conformance/subjects.ts";
+import { memoryBus } from "../memory/bus.ts";
+import { encode } from "../memory/codec.ts";
+import { type CommitFate, type MemoryFaults, noFaults } from "../memory/faults.ts";
+import type { LogReader } from "../memory/reader.ts";
+import { memoryStore } from "../memory/store.ts";
+import { type MemoryProcess, type MemoryTables, memoryTables } from "../memory/tables.ts";
 import { type Scheduler, scheduler } from "./scheduler.ts";
 
 export interface MemoryFixtureOptions {

@@ -1,12 +1,6 @@
 // One platform in memory and virtual time, on which the fixtures of services stand: the store with its faults, time, people with second factors, and the
 // ports of any service. Each start of a service is a process of its own; what is durable stays when it is killed.
-import { memoryBus } from "../../adapters/memory/bus.ts";
-import { type CommitFate, type MemoryFaults, noFaults } from "../../adapters/memory/faults.ts";
-import { type CodeTables, enrol, memoryOneTimeCodes } from "../../adapters/memory/one-time-codes.ts";
-import { memoryReferenceData } from "../../adapters/memory/reference-data.ts";
-import { memoryRiskStore } from "../../adapters/memory/risk-store.ts";
-import { memoryStore } from "../../adapters/memory/store.ts";
-import { type MemoryProcess, memoryTables } from "../../adapters/memory/tables.ts";
+
 import { paperMarket } from "../../adapters/paper-market/paper-market.ts";
 import { paperMarketHistory } from "../../adapters/paper-market/paper-market-history.ts";
 import { systemCipher } from "../../adapters/system/cipher.ts";
@@ -22,6 +16,13 @@ import type { Store } from "../../ports/store.ts";
 import { paperListings, paperReference } from "../../services/shared/paper-seeds.ts";
 import type { RunningService, Service, ServiceName, ServicePorts } from "../../services/shared/service.ts";
 import { unauditedInPlatform } from "../audited-changes.ts";
+import { memoryBus } from "../memory/bus.ts";
+import { type CommitFate, type MemoryFaults, noFaults } from "../memory/faults.ts";
+import { type CodeTables, enrol, memoryOneTimeCodes } from "../memory/one-time-codes.ts";
+import { memoryReferenceData } from "../memory/reference-data.ts";
+import { memoryRiskStore } from "../memory/risk-store.ts";
+import { memoryStore } from "../memory/store.ts";
+import { type MemoryProcess, memoryTables } from "../memory/tables.ts";
 import { noMetrics, noTracer } from "../no-telemetry.ts";
 import { quietLog } from "../quiet-log.ts";
 import { scheduler } from "./scheduler.ts";

@@ -1,5 +1,5 @@
 // A treasury in virtual time over the memory store, for tests: started and started again, told of fills and prices, and its books read past it.
-import { giveProof } from "../../adapters/memory/units/step-up.ts";
+
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
@@ -11,6 +11,7 @@ import { flowAction } from "../../services/treasury/book-flow.ts";
 import { seedTreasury } from "../../services/treasury/seed-treasury.ts";
 import { treasury } from "../../services/treasury/treasury.ts";
 import type { Price } from "../../services/treasury/valuation.ts";
+import { giveProof } from "../memory/units/step-up.ts";
 import { exampleFill } from "../record-examples.ts";
 import { type ServiceFixture, serviceFixture } from "./service-fixture.ts";
 

@@ -3,8 +3,15 @@ import { chmod, cp, mkdir, mkdtemp, readdir, rm, rmdir, stat } from "node:fs/pro
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import {
+  nobodyUid,
+  query,
+  runsAsRoot,
+  startChild,
+  type TestFolder,
+  testFolder,
+} from "../../../testkit/embedded-postgres/support.ts";
 import { isCode, locateBinaries } from "./binaries.ts";
-import { nobodyUid, query, runsAsRoot, startChild, type TestFolder, testFolder } from "./harness/support.ts";
 import { startEmbeddedPostgres } from "./server.ts";
 
 let folder: TestFolder;

@@ -2,8 +2,6 @@
 import { chmod, mkdir, readdir, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { giveMadeDatabase } from "../../../testkit/made-cluster.ts";
-import { systemTimers } from "../../system/timers.ts";
 import {
   nobodyUid,
   processesOn,
@@ -12,7 +10,9 @@ import {
   startChild,
   type TestFolder,
   testFolder,
-} from "./harness/support.ts";
+} from "../../../testkit/embedded-postgres/support.ts";
+import { giveMadeDatabase } from "../../../testkit/made-cluster.ts";
+import { systemTimers } from "../../system/timers.ts";
 import { startEmbeddedPostgres } from "./server.ts";
 
 // Each test makes a database or two, which takes long on a machine that is busy with other test files.

@@ -3,9 +3,16 @@
 import { chmod, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import {
+  processesOn,
+  query,
+  startChild,
+  type TestFolder,
+  testFolder,
+  untilGone,
+} from "../../../testkit/embedded-postgres/support.ts";
 import { byFloor } from "../../../testkit/full-count.ts";
 import { giveMadeDatabase } from "../../../testkit/made-cluster.ts";
-import { processesOn, query, startChild, type TestFolder, testFolder, untilGone } from "./harness/support.ts";
 import { startEmbeddedPostgres } from "./server.ts";
 
 // Each test makes a database or two, which takes long on a machine that is busy with other test files.

@@ -9,7 +9,7 @@ import {
   type PostgresRiskFixture,
   postgresReferenceFixture,
   postgresRiskStoreFixture,
-} from "../../../testkit/risk-fixtures.ts";
+} from "../../../testkit/risk/store-fixtures.ts";
 import { createRiskQueries } from "./risk-queries.ts";
 
 referenceConformance("PostgreSQL", postgresReferenceFixture);

@@ -5,7 +5,7 @@ import { riskStoreConformance } from "../../../testkit/conformance/risk-store.ts
 import { batch, decision, fill, payloads } from "../../../testkit/conformance/risk-store-fixture.ts";
 import { eventually, rejection } from "../../../testkit/conformance/waiting.ts";
 import { quietLog } from "../../../testkit/quiet-log.ts";
-import { type PostgresRiskFixture, postgresRiskStoreFixture } from "../../../testkit/risk-fixtures.ts";
+import { type PostgresRiskFixture, postgresRiskStoreFixture } from "../../../testkit/risk/store-fixtures.ts";
 import { openClient } from "../connection.ts";
 
 riskStoreConformance("PostgreSQL", () => postgresRiskStoreFixture(), true);

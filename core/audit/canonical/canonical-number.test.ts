@@ -2,11 +2,11 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { rawBundle } from "../../../testkit/audit/attacks/texts.ts";
 import { numberText } from "../../../testkit/audit/number-oracle.ts";
+import { loadVerifier } from "../../../testkit/audit/run-attack.ts";
+import { nowS } from "../../../testkit/audit/test-log.ts";
 import { countOf, inputCount } from "../../../testkit/full-count.ts";
-import { rawBundle } from "../../../verifier/attacks/texts.ts";
-import { loadVerifier } from "../../../verifier/run-attack.ts";
-import { nowS } from "../../../verifier/test-log.ts";
 import { canonicalJson, hasNumberText, utf8, ValueRefused } from "./canonical-json.ts";
 import { isCanonicalJson } from "./canonical-scan.ts";
 import { createPlainWriter } from "./plain-json.ts";

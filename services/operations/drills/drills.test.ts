@@ -1,7 +1,6 @@
 // Drills with the real halt manager, between an order management, an engine and a chat that do what the test says: what is measured, what fails, and
 // that nothing but the drill's own fund is ever touched.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { memoryBus } from "../../../adapters/memory/bus.ts";
 import { answerOf } from "../../../contracts/src/codes.ts";
 import { Fault } from "../../../contracts/src/fault.ts";
 import type { Drill, Drills } from "../../../contracts/src/generated/svc/v1/haltdesk.ts";
@@ -12,7 +11,8 @@ import { drillFundId } from "../../../core/halts/halts.ts";
 import { hasEnded } from "../../../core/orders/order-lifecycle.ts";
 import type { OrderManagement } from "../../../ports/peers.ts";
 import type { RpcCall } from "../../../ports/rpc.ts";
-import { operator } from "../../../testkit/riskengine-fixture.ts";
+import { memoryBus } from "../../../testkit/memory/bus.ts";
+import { operator } from "../../../testkit/risk/service-fixture.ts";
 import { ignoreEndedIncarnations } from "../../../testkit/virtual/incarnation.ts";
 import { type WorkerFixture, workerFixture } from "../../../testkit/worker-fixture.ts";
 import { readHalt } from "../../halts/halt-request.ts";

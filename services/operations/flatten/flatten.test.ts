@@ -8,7 +8,7 @@ import { subjects } from "../../../contracts/src/subjects.ts";
 import { hasEnded } from "../../../core/orders/order-lifecycle.ts";
 import type { OrderManagement } from "../../../ports/peers.ts";
 import type { RpcCall } from "../../../ports/rpc.ts";
-import { operator } from "../../../testkit/riskengine-fixture.ts";
+import { operator } from "../../../testkit/risk/service-fixture.ts";
 import { scriptedBroker } from "../../../testkit/scripted-broker.ts";
 import { ignoreEndedIncarnations } from "../../../testkit/virtual/incarnation.ts";
 import { prng } from "../../../testkit/virtual/prng.ts";

@@ -1,14 +1,14 @@
 // What was put aside, as people deal with it, on virtual time: listed, tried again with the truth about it, discarded with a reason, and an alarm that
 // stands until nothing is left. The numbers are those of parked.ts.
 import { afterEach, describe, expect, it } from "vitest";
-import { encode } from "../../../adapters/memory/codec.ts";
-import { giveProof } from "../../../adapters/memory/units/step-up.ts";
 import type { ParkedEvent, ParkedEvents, ParkedRetry } from "../../../contracts/src/generated/svc/v1/riskworkers.ts";
 import type { Fill } from "../../../contracts/src/records/order.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import type { BusEvent, Subscription } from "../../../ports/bus.ts";
 import type { DeniedAnswer, UnaryHandler } from "../../../ports/rpc.ts";
 import type { Store } from "../../../ports/store.ts";
+import { encode } from "../../../testkit/memory/codec.ts";
+import { giveProof } from "../../../testkit/memory/units/step-up.ts";
 import { exampleFill } from "../../../testkit/record-examples.ts";
 import { type ServiceFixture, serviceFixture } from "../../../testkit/virtual/service-fixture.ts";
 import { fundLane } from "../../shared/fund-lane.ts";

@@ -8,7 +8,7 @@ import { subjects } from "../../../contracts/src/subjects.ts";
 import type { BrokerOrderState } from "../../../ports/broker.ts";
 import type { RpcCall } from "../../../ports/rpc.ts";
 import type { ReconcileSettings } from "../../../ports/settings.ts";
-import { operator } from "../../../testkit/riskengine-fixture.ts";
+import { operator } from "../../../testkit/risk/service-fixture.ts";
 import { type ScriptedBroker, scriptedBroker } from "../../../testkit/scripted-broker.ts";
 import { ignoreEndedIncarnations } from "../../../testkit/virtual/incarnation.ts";
 import { testSettings } from "../../../testkit/virtual/memory-platform.ts";

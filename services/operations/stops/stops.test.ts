@@ -10,7 +10,7 @@ import { hasEnded } from "../../../core/orders/order-lifecycle.ts";
 import type { RpcCall } from "../../../ports/rpc.ts";
 import type { Settings } from "../../../ports/settings.ts";
 import { allOr } from "../../../testkit/full-count.ts";
-import { operator } from "../../../testkit/riskengine-fixture.ts";
+import { operator } from "../../../testkit/risk/service-fixture.ts";
 import { ignoreEndedIncarnations } from "../../../testkit/virtual/incarnation.ts";
 import { testSettings } from "../../../testkit/virtual/memory-platform.ts";
 import { prng } from "../../../testkit/virtual/prng.ts";

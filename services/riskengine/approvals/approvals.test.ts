@@ -19,7 +19,7 @@ import {
   operator,
   type RiskEngineFixture,
   riskEngineFixture,
-} from "../../../testkit/riskengine-fixture.ts";
+} from "../../../testkit/risk/service-fixture.ts";
 
 const seed = 22;
 /** The fixture's approvals are good for 5 s; 30 s later they run out, and a sweep comes every half second. */

@@ -1,10 +1,6 @@
 // A client that stops while it trades leaves a thousand approvals a second that nobody sends. What their end costs the store is bounded, because
 // halts are read and latched over the same store.
 import { describe, expect, it } from "vitest";
-import type { CommitFate } from "../../../adapters/memory/faults.ts";
-import { noFaults } from "../../../adapters/memory/faults.ts";
-import { memoryStore } from "../../../adapters/memory/store.ts";
-import { memoryTables } from "../../../adapters/memory/tables.ts";
 import type { Defect } from "../../../contracts/src/fault.ts";
 import type { Approval } from "../../../contracts/src/generated/svc/v1/riskengine.ts";
 import { type Instant, minusMilliseconds } from "../../../contracts/src/instant.ts";
@@ -13,7 +9,11 @@ import type { Engine } from "../../../core/engine/engine.ts";
 import { parseAmount } from "../../../core/money/amount.ts";
 import type { Log } from "../../../ports/log.ts";
 import type { JournalEntry } from "../../../ports/risk-store.ts";
-import { machine } from "../../../testkit/riskengine-fixture.ts";
+import type { CommitFate } from "../../../testkit/memory/faults.ts";
+import { noFaults } from "../../../testkit/memory/faults.ts";
+import { memoryStore } from "../../../testkit/memory/store.ts";
+import { memoryTables } from "../../../testkit/memory/tables.ts";
+import { machine } from "../../../testkit/risk/service-fixture.ts";
 import { scheduler } from "../../../testkit/virtual/scheduler.ts";
 import { groupCommit } from "../journal/group-commit.ts";
 import { createApprovalEvents } from "./approval-events.ts";

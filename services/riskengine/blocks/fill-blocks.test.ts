@@ -12,7 +12,7 @@ import {
   orderOf,
   type RiskEngineFixture,
   riskEngineFixture,
-} from "../../../testkit/riskengine-fixture.ts";
+} from "../../../testkit/risk/service-fixture.ts";
 
 let seed = 28_500;
 let fills = 0;

@@ -9,7 +9,7 @@ import {
   machine,
   type RiskEngineFixture,
   riskEngineFixture,
-} from "../../../testkit/riskengine-fixture.ts";
+} from "../../../testkit/risk/service-fixture.ts";
 import { prng } from "../../../testkit/virtual/prng.ts";
 
 let seed = 32_560;

@@ -12,7 +12,7 @@ import {
   machine,
   type RiskEngineFixture,
   riskEngineFixture,
-} from "../../../testkit/riskengine-fixture.ts";
+} from "../../../testkit/risk/service-fixture.ts";
 
 let seed = 32_400;
 

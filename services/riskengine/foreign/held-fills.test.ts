@@ -4,7 +4,7 @@ import type { Blocks, Exposures } from "../../../contracts/src/generated/svc/v1/
 import { format } from "../../../contracts/src/instant.ts";
 import type { Fill } from "../../../contracts/src/records/order.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
-import { type EngineLife, type RiskEngineFixture, riskEngineFixture } from "../../../testkit/riskengine-fixture.ts";
+import { type EngineLife, type RiskEngineFixture, riskEngineFixture } from "../../../testkit/risk/service-fixture.ts";
 
 const encoder = new TextEncoder();
 const subscription = "riskengine.fills";

@@ -10,7 +10,7 @@ import {
   orderOf,
   type RiskEngineFixture,
   riskEngineFixture,
-} from "../../../testkit/riskengine-fixture.ts";
+} from "../../../testkit/risk/service-fixture.ts";
 import { prng } from "../../../testkit/virtual/prng.ts";
 
 const seed = 14;

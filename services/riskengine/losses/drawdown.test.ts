@@ -1,6 +1,5 @@
 // Losses in the running engine: judged with the valuation that is kept, latched with it, and as they were after a restart.
 import { expect, test } from "vitest";
-import { memoryCode } from "../../../adapters/memory/one-time-codes.ts";
 import type { LimitUses, Losses } from "../../../contracts/src/generated/svc/v1/riskengine.ts";
 import {
   format,
@@ -11,13 +10,14 @@ import {
 } from "../../../contracts/src/instant.ts";
 import type { NavUpdated } from "../../../contracts/src/records/fund.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
+import { memoryCode } from "../../../testkit/memory/one-time-codes.ts";
 import {
   type EngineLife,
   operator,
   type RiskEngineFixture,
   type RiskEngineFixtureOptions,
   riskEngineFixture,
-} from "../../../testkit/riskengine-fixture.ts";
+} from "../../../testkit/risk/service-fixture.ts";
 import { rebaseLosses } from "../../shared/rebase-losses.ts";
 
 const seed = 21;

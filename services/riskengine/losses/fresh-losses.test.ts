@@ -10,7 +10,7 @@ import {
   type RiskEngineFixture,
   type RiskEngineFixtureOptions,
   riskEngineFixture,
-} from "../../../testkit/riskengine-fixture.ts";
+} from "../../../testkit/risk/service-fixture.ts";
 
 const seed = 236;
 const settings = { navAgeMsMax: 60_000 };

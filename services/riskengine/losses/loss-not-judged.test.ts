@@ -5,7 +5,7 @@ import { format, parse } from "../../../contracts/src/instant.ts";
 import type { NavUpdated } from "../../../contracts/src/records/fund.ts";
 import type { ReferenceContents } from "../../../contracts/src/records/reference.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
-import { type EngineLife, type RiskEngineFixture, riskEngineFixture } from "../../../testkit/riskengine-fixture.ts";
+import { type EngineLife, type RiskEngineFixture, riskEngineFixture } from "../../../testkit/risk/service-fixture.ts";
 import { paperReference } from "../../shared/paper-seeds.ts";
 
 type Fixture = RiskEngineFixture;

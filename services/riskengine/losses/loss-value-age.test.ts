@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Blocks, Losses } from "../../../contracts/src/generated/svc/v1/riskengine.ts";
 import { format } from "../../../contracts/src/instant.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
-import { type EngineLife, type RiskEngineFixture, riskEngineFixture } from "../../../testkit/riskengine-fixture.ts";
+import { type EngineLife, type RiskEngineFixture, riskEngineFixture } from "../../../testkit/risk/service-fixture.ts";
 
 const settings = { markAgeMsMax: 10_000, navAgeMsMax: 60_000, lossValueAgeMsMax: 15_000 };
 

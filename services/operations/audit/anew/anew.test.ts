@@ -15,7 +15,6 @@ import type {
   AuditStatus,
 } from "../../../../contracts/src/generated/svc/v1/auditdesk.ts";
 import { subjects } from "../../../../contracts/src/subjects.ts";
-import { verifyBundleFile } from "../../../../core/audit/bundle/verify-bundle.ts";
 import { readVerifierKey } from "../../../../core/audit/signed-note.ts";
 import type { Identity } from "../../../../ports/identity.ts";
 import type { RpcCall } from "../../../../ports/rpc.ts";
@@ -29,6 +28,7 @@ import {
   rewriteAndRechain,
   truncate,
 } from "../../../../testkit/audit/service-fixture.ts";
+import { verifyBundleFile } from "../../../../testkit/audit/verify-bundle.ts";
 import { exampleOrder } from "../../../../testkit/record-examples.ts";
 import { auditQueries } from "../queries/audit-queries.ts";
 

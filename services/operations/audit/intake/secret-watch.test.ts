@@ -1,12 +1,12 @@
 // Every version of a secret becomes an entry: reported by its writer, or noticed later when it was not reported. Never its value.
 import { describe, expect, it } from "vitest";
-import { memoryAuditLog } from "../../../../adapters/memory/audit-log.ts";
-import { memoryStore } from "../../../../adapters/memory/store.ts";
 import { auditedSecrets } from "../../../../adapters/secrets/audited-secrets.ts";
 import { systemSha256OfBytes } from "../../../../adapters/system/signing.ts";
 import { Fault } from "../../../../contracts/src/fault.ts";
 import { subjects } from "../../../../contracts/src/subjects.ts";
 import { auditFixture, recordsOf } from "../../../../testkit/audit/service-fixture.ts";
+import { memoryAuditLog } from "../../../../testkit/memory/audit-log.ts";
+import { memoryStore } from "../../../../testkit/memory/store.ts";
 import { quietLog } from "../../../../testkit/quiet-log.ts";
 import { startSecretWatch } from "./secret-watch.ts";
 

@@ -1,10 +1,10 @@
 // The sequencer on the memory store: order, batches, exactly once over lost answers and crashes, and the writer epoch.
 import { describe, expect, it } from "vitest";
-import { memoryAuditLog } from "../../../../adapters/memory/audit-log.ts";
-import type { AuditTables } from "../../../../adapters/memory/audit-tables.ts";
 import { systemSha256OfBytes } from "../../../../adapters/system/signing.ts";
 import { createChainCheck } from "../../../../core/audit/chain-check.ts";
 import { type AuditLife, auditFixture, recordsOf } from "../../../../testkit/audit/service-fixture.ts";
+import { memoryAuditLog } from "../../../../testkit/memory/audit-log.ts";
+import type { AuditTables } from "../../../../testkit/memory/audit-tables.ts";
 import { quietLog } from "../../../../testkit/quiet-log.ts";
 import { prng } from "../../../../testkit/virtual/prng.ts";
 import type { AppendRequest } from "./append-request.ts";

@@ -1,7 +1,6 @@
 // What is about a person is in the log only sealed, opens while the key exists and only in its place, and is gone with the key; the log verifies
 // throughout, and dying between the steps of an erasure leaves nothing half said.
 import { describe, expect, it } from "vitest";
-import { memorySubjectKeys } from "../../../../adapters/memory/subject-keys.ts";
 import { systemCipher } from "../../../../adapters/system/cipher.ts";
 import { auditActions } from "../../../../contracts/src/audit-actions.ts";
 import { Fault } from "../../../../contracts/src/fault.ts";
@@ -11,6 +10,7 @@ import type { JsonObject } from "../../../../core/audit/canonical/canonical-json
 import type { Secrets } from "../../../../ports/secrets.ts";
 import type { SubjectKeys } from "../../../../ports/subject-keys.ts";
 import { auditFixture, recordsOf } from "../../../../testkit/audit/service-fixture.ts";
+import { memorySubjectKeys } from "../../../../testkit/memory/subject-keys.ts";
 import { prng } from "../../../../testkit/virtual/prng.ts";
 import type { AppendRequest } from "../log/append-request.ts";
 import { createErasure } from "./erasure.ts";

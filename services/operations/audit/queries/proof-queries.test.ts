@@ -1,6 +1,5 @@
 // The proof that the log only grew: it verifies between any two sizes, ends in a signed checkpoint, and is not handed out when the tiles lie.
 import { describe, expect, it } from "vitest";
-import { memoryAuditLog } from "../../../../adapters/memory/audit-log.ts";
 import { systemSha256OfBytes } from "../../../../adapters/system/signing.ts";
 import type { AuditConsistency } from "../../../../contracts/src/generated/svc/v1/auditdesk.ts";
 import { hashOfBase64 } from "../../../../core/audit/base64.ts";
@@ -8,6 +7,7 @@ import { asHash, type Hash } from "../../../../core/audit/hash.ts";
 import { createTreeHash } from "../../../../core/audit/merkle.ts";
 import { verifyConsistency } from "../../../../core/audit/proof.ts";
 import { auditFixture } from "../../../../testkit/audit/service-fixture.ts";
+import { memoryAuditLog } from "../../../../testkit/memory/audit-log.ts";
 import { consistencyOf } from "./proof-queries.ts";
 
 const tree = createTreeHash(systemSha256OfBytes);

@@ -2,13 +2,13 @@
 import { describe, expect, it } from "vitest";
 import { methodOf } from "../../../../adapters/grpc/definitions.ts";
 import { serveGrpc } from "../../../../adapters/grpc/server.ts";
-import { memoryAuditLog } from "../../../../adapters/memory/audit-log.ts";
 import { AuditPage, TailAuditRequest } from "../../../../contracts/src/generated/svc/v1/auditdesk.ts";
 import type { RpcCall } from "../../../../ports/rpc.ts";
 import { auditFixture } from "../../../../testkit/audit/service-fixture.ts";
 import { testClient } from "../../../../testkit/grpc/test-client.ts";
 import { testVerifier } from "../../../../testkit/grpc/test-verifier.ts";
 import { testPorts } from "../../../../testkit/http/test-ports.ts";
+import { memoryAuditLog } from "../../../../testkit/memory/audit-log.ts";
 import { tailHandlers, waitingMax, waitMsMax } from "./tail-queries.ts";
 
 async function queries(seed: number) {
