@@ -62,7 +62,7 @@ import { takeLease } from "./services/shared/lease.ts";
 import { watchReadiness } from "./services/shared/readiness.ts";
 import type { RunningService, Service, ServiceName, ServicePorts } from "./services/shared/service.ts";
 
-export interface Composition {
+interface Composition {
   /** Where each part answers, for example "riskengine" -> "127.0.0.1:50051" or "oms" -> "unix:/…/oms.sock". */
   readonly addresses: Readonly<Record<string, string>>;
   stop(): Promise<void>;

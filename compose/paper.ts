@@ -10,7 +10,7 @@ import { paperListings, paperPositions } from "../services/shared/paper-seeds.ts
 import type { Service, ServicePorts } from "../services/shared/service.ts";
 import type { basePorts, PartInput, Stops } from "./shared.ts";
 
-export interface PaperInput {
+interface PaperInput {
   readonly base: Awaited<ReturnType<typeof basePorts>>["ports"];
   readonly input: PartInput;
   readonly place: Transport["paperPlace"];

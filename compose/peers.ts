@@ -10,7 +10,7 @@ import type { ServiceName } from "../services/shared/service.ts";
 import type { PartInput } from "./shared.ts";
 import { localTarget } from "./tls.ts";
 
-export interface OpenPeersOptions {
+interface OpenPeersOptions {
   readonly service: ServiceName;
   readonly input: PartInput;
   /** Grows as parts start in this process. */

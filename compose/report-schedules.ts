@@ -24,7 +24,7 @@ import type { Timers } from "../ports/timers.ts";
 import { type ReportsOptions, startReports } from "./reports.ts";
 import type { Stops } from "./shared.ts";
 
-export interface ReportsParts extends Omit<ReportsOptions, "token"> {
+interface ReportsParts extends Omit<ReportsOptions, "token"> {
   readonly timers: Timers;
   readonly secrets: Pick<Secrets, "get">;
   readonly dataFolder: string;

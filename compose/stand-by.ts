@@ -16,7 +16,7 @@ import { standBy, whoIsAtWork } from "../services/shared/stand-by.ts";
 import { addressText, basePorts, type PartInput, type Stops } from "./shared.ts";
 import { certificateOf, localSocket } from "./tls.ts";
 
-export interface StandByInput {
+interface StandByInput {
   readonly chosen: readonly Service[];
   readonly input: PartInput;
   readonly log: Log;

@@ -101,7 +101,7 @@ export interface BrokerAction {
   readonly legs: readonly BrokerActionLeg[];
 }
 
-export interface BrokerActionLeg {
+interface BrokerActionLeg {
   readonly symbol: string;
   readonly newSymbol: string;
   /** So many new ones for so many old ones. */

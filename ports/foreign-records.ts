@@ -15,7 +15,7 @@ export interface ForeignStream {
   readonly kind: "orders" | "fills" | "values";
 }
 
-export interface KeptRange {
+interface KeptRange {
   readonly from: number;
   readonly to: number;
   readonly since: Instant;
@@ -28,7 +28,7 @@ export interface KeptPosition {
 }
 
 /** With when it was put there. */
-export interface LockedPosition extends KeptPosition {
+interface LockedPosition extends KeptPosition {
   readonly at: Instant;
 }
 

@@ -69,7 +69,7 @@ export interface SocketSession {
   closed(): void;
 }
 
-export interface SocketClosing {
+interface SocketClosing {
   readonly code: number;
   readonly reason: string;
 }
@@ -94,7 +94,7 @@ export interface SocketRoute {
 }
 
 /** How a route is left behind: it answers as before, and says so, until `sunset`. Dates such as 2026-11-15. */
-export interface Deprecation {
+interface Deprecation {
   readonly since: string;
   readonly sunset: string;
   /** What to use: the id of another route, or a sentence. */
@@ -139,7 +139,7 @@ export interface Intake {
 }
 
 /** "events" is a stream of text/event-stream; the others are what they say. */
-export type AnswerForm = "text" | "html" | "css" | "bytes" | "events";
+type AnswerForm = "text" | "html" | "css" | "bytes" | "events";
 
 export interface Route {
   /** Its name in OpenAPI and the method of the generated client: "getIdentity". */

@@ -18,7 +18,7 @@ export interface ModelQuestion<Answer> {
   readonly signal: AbortSignal;
 }
 
-export interface ModelAnswer<Answer> {
+interface ModelAnswer<Answer> {
   readonly answer: Answer;
   readonly model: string;
   readonly inputTokens: number | undefined;

@@ -6,7 +6,7 @@ import type { OrderState } from "../contracts/src/records/values.ts";
 import type { StoredOrder } from "./oms-records.ts";
 import type { StoredSignal } from "./signal-records.ts";
 
-export interface OrdersQuery {
+interface OrdersQuery {
   readonly fundId?: string;
   readonly openOnly: boolean;
   readonly countMax: number;
@@ -19,7 +19,7 @@ export interface OrdersQuery {
   readonly afterOrderId?: string;
 }
 
-export interface FillsQuery {
+interface FillsQuery {
   readonly fundId?: string;
   readonly orderId?: string;
   readonly countMax: number;
@@ -29,7 +29,7 @@ export interface FillsQuery {
   readonly afterFillId?: string;
 }
 
-export interface SignalsQuery {
+interface SignalsQuery {
   readonly fundId?: string;
   readonly strategyId?: string;
   readonly status?: SignalStatus;

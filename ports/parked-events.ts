@@ -6,9 +6,9 @@ import type { Instant } from "../contracts/src/instant.ts";
  * PARKED: its subscription went on without it. HELD: it carries money, and what follows it in its lane waits behind it. DISCARDED: somebody decided that
  * it is never handled; it is kept, and neither listed nor tried.
  */
-export type AsideState = "PARKED" | "HELD" | "DISCARDED";
+type AsideState = "PARKED" | "HELD" | "DISCARDED";
 
-export interface RetryAsked {
+interface RetryAsked {
   readonly at: Instant;
   readonly by: string;
   readonly reason: string;

@@ -57,7 +57,7 @@ export interface HaltsConfirmer {
   ): Promise<{ readonly incarnation: string; readonly epoch: number }>;
 }
 
-export type AnnouncedHalt = Omit<ActiveHalt, "epoch" | "evidence" | "confirmation">;
+type AnnouncedHalt = Omit<ActiveHalt, "epoch" | "evidence" | "confirmation">;
 
 export type Answered<Answer> = { readonly answer: Answer } | { readonly denial: Denial };
 

@@ -66,7 +66,7 @@ export interface SeenKey {
   readonly at: Instant;
 }
 
-export interface Halts {
+interface Halts {
   /** Grows with every halt and every lift. */
   readonly epoch: number;
   readonly active: readonly ActiveHalt[];

@@ -38,9 +38,9 @@ export interface MarketSettings {
   readonly feedByVenue?: Readonly<Record<string, MarketFeed>>;
 }
 
-export type MarketFeed = "paper" | "off";
+type MarketFeed = "paper" | "off";
 
-export interface AuditSettings {
+interface AuditSettings {
   /** Where the key that signs checkpoints is kept among the secrets. */
   readonly signingKeyPath: string;
   /** How often the log verifies itself, and how long after the start it does so first. */
@@ -56,7 +56,7 @@ export interface DiskSettings {
   readonly newRiskMb: number;
 }
 
-export interface StopSettings {
+interface StopSettings {
   readonly enabled: boolean;
   /** How often prices are read: of crypto, and of everything else. */
   readonly cryptoEveryMs: number;
@@ -75,7 +75,7 @@ export interface ReconcileSettings {
   readonly autoCorrect: boolean;
 }
 
-export interface ResearchSettings {
+interface ResearchSettings {
   /** How often a strategy decides, on average. */
   readonly decideEveryMs: number;
 }
@@ -90,7 +90,7 @@ export interface CorporateActionSettings {
   readonly patienceMs: number;
 }
 
-export interface DrillSettings {
+interface DrillSettings {
   /** Hours between drills; 0 means that only people ask for them. */
   readonly everyHours: number;
 }

@@ -1,5 +1,5 @@
 // Spans for OpenTelemetry when an endpoint is configured; otherwise the work simply runs.
-export type SpanFields = Readonly<Record<string, string | number | boolean>>;
+type SpanFields = Readonly<Record<string, string | number | boolean>>;
 
 export interface Tracer {
   /** Runs the work inside a span that ends with it and records its failure. */

@@ -14,7 +14,7 @@ export interface WebhookChecks {
   peek(fundId: string): Passed;
 }
 
-export type Passed = { readonly passed: true } | { readonly passed: false; readonly waitMs: number };
+type Passed = { readonly passed: true } | { readonly passed: false; readonly waitMs: number };
 
 export interface WebhookSecretState {
   readonly fundId: string;

@@ -14,7 +14,7 @@ import { columnsOf, type Section, sectionOf, tableOf, textOf } from "./report-pa
 
 const cash = "cash";
 
-export interface BrinsonResult {
+interface BrinsonResult {
   readonly section: Section;
   /** Null where nothing could be linked. */
   readonly active: number | null;

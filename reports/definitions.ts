@@ -2,7 +2,7 @@
 // be in a document.
 import type { Metric } from "./document.ts";
 
-export interface Definition {
+interface Definition {
   readonly name: string;
   readonly unit: Metric["unit"];
   /** As it is printed beside the figure. */
@@ -260,4 +260,3 @@ export const definitions = {
 } as const satisfies Readonly<Record<string, Definition>>;
 
 export type MetricId = keyof typeof definitions;
-export const metricIds = Object.keys(definitions) as readonly MetricId[];

@@ -27,7 +27,7 @@ export const metricReasons = {
 } as const;
 export type MetricReason = keyof typeof metricReasons;
 
-export const metric = z.object({
+const metric = z.object({
   id: z.string(),
   /** A number, exact decimal text where it is money, or null with a reason. */
   value: z.union([z.number(), decimalText, z.null()]),
@@ -47,7 +47,7 @@ export type Metric = z.infer<typeof metric>;
 const cell = z.union([z.string(), z.number(), z.null()]);
 export type Cell = z.infer<typeof cell>;
 
-export const columnKinds = ["text", "date", "money", "price", "quantity", "number", "fraction", "count"] as const;
+const columnKinds = ["text", "date", "money", "price", "quantity", "number", "fraction", "count"] as const;
 const table = z.object({
   kind: z.literal("table"),
   id: z.string(),
@@ -78,10 +78,10 @@ const metricList = z.object({
   ids: z.array(z.string()),
 });
 
-export const block = z.discriminatedUnion("kind", [table, chart, text, metricList]);
+const block = z.discriminatedUnion("kind", [table, chart, text, metricList]);
 export type Block = z.infer<typeof block>;
 
-export const reconciliationLine = z.object({
+const reconciliationLine = z.object({
   name: z.string(),
   left: decimalText,
   right: decimalText,

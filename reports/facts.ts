@@ -153,9 +153,6 @@ const furtherFacts = {
     .object({ names: z.array(z.string()), days: z.array(z.object({ day: date, returns: z.array(z.number()) })) })
     .optional(),
 } as const;
-
-/** The parts of the facts that a report may need beside those that all of them have. */
-export const factParts = Object.keys(furtherFacts) as readonly FactPart[];
 export type FactPart = keyof typeof furtherFacts;
 
 /** Version 1 had none of the further facts. */

@@ -5,7 +5,7 @@ import type { Metric, MetricReason } from "./document.ts";
 import type { ReportFacts } from "./facts.ts";
 
 /** Below this many observations a figure is marked. */
-export const confidentFrom = 60;
+const confidentFrom = 60;
 
 /** A null value takes the reason; so does a figure of too few observations, unless it is a mere sum. */
 export type MetricMaker = (

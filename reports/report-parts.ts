@@ -9,7 +9,7 @@ import { type ReportInput, ReportRefused } from "./shape.ts";
 export type Section = ReportDocument["sections"][number];
 type Quality = ReportDocument["data_quality"];
 
-export interface Parts {
+interface Parts {
   readonly report: string;
   readonly title: string;
   readonly metrics: readonly Metric[];

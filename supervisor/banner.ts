@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { serverOf } from "../adapters/configuration/value-forms.ts";
 import type { Foundation } from "./foundation.ts";
 
-export interface BannerFacts {
+interface BannerFacts {
   readonly addresses: Readonly<Record<string, string>>;
   /** Under which addresses people reach the HTTP listeners. */
   readonly urls: Readonly<Record<string, string>>;

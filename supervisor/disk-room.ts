@@ -10,7 +10,7 @@ import type { DiskSpace } from "../ports/disk-space.ts";
 import type { Log } from "../ports/log.ts";
 import type { Timers } from "../ports/timers.ts";
 
-export interface DiskRoomOptions {
+interface DiskRoomOptions {
   readonly diskSpace: DiskSpace;
   readonly reserve: DiskReserve;
   readonly reserveBytes: number;

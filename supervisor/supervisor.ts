@@ -22,7 +22,7 @@ export interface PartPlan {
   readonly needs: readonly string[];
 }
 
-export interface SupervisorOptions {
+interface SupervisorOptions {
   readonly parts: readonly PartPlan[];
   spawn(name: string): PartProcess;
   readonly clock: Clock;
@@ -41,7 +41,7 @@ export interface SupervisorOptions {
   changed(parts: readonly PartState[]): void;
 }
 
-export interface PartState {
+interface PartState {
   readonly name: string;
   readonly pid: number;
   readonly ready: boolean;

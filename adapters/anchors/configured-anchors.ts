@@ -6,7 +6,7 @@ import { type DatabaseSecurity, targetFromUrl } from "../postgres/connection.ts"
 import { fileAnchor } from "./file-anchor.ts";
 import { postgresAnchor } from "./postgres-anchor.ts";
 
-export interface ConfiguredAnchors {
+interface ConfiguredAnchors {
   readonly all: readonly Anchor[];
   close(): Promise<void>;
 }

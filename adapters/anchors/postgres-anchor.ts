@@ -7,7 +7,7 @@ import type { Log } from "../../ports/log.ts";
 import { type ConnectionTarget, openPool } from "../postgres/connection.ts";
 import { otherNote, unusable } from "./anchor-faults.ts";
 
-export interface PostgresAnchorOptions {
+interface PostgresAnchorOptions {
   readonly target: ConnectionTarget;
   readonly log: Log;
 }

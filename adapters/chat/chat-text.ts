@@ -2,7 +2,7 @@
 // anybody, make a link, or leave its place: it may come from a broker, a feed or a stranger.
 import type { ChatMessage } from "../../ports/chat.ts";
 
-export const chatCharactersMax = 2_000;
+const chatCharactersMax = 2_000;
 const titleCharactersMax = 200;
 const tableCharactersMax = 600;
 const cutMark = "… (cut)";

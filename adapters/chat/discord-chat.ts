@@ -12,7 +12,7 @@ import type { Timers } from "../../ports/timers.ts";
 import { chatText } from "./chat-text.ts";
 import { createSentKeys } from "./sent-keys.ts";
 
-export interface DiscordChatOptions {
+interface DiscordChatOptions {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly sha256: Sha256;

@@ -10,7 +10,7 @@ import { systemSha256 } from "../system/hashing.ts";
 import { discordChat } from "./discord-chat.ts";
 import { logChat } from "./log-chat.ts";
 
-export interface OpenChatOptions {
+interface OpenChatOptions {
   readonly configuration: Pick<Configuration, "chat" | "secrets">;
   readonly clock: Clock;
   readonly timers: Timers;

@@ -4,7 +4,7 @@ import { type Instant, millisecondsBetween } from "../../contracts/src/instant.t
 const rememberMs = 3_600_000;
 const keysMax = 10_000;
 
-export interface SentKeys {
+interface SentKeys {
   has(key: string, at: Instant): boolean;
   add(key: string, at: Instant): void;
 }

@@ -17,7 +17,7 @@ export interface Complaint {
   readonly sentence?: string;
 }
 
-export const notShown = "(not shown)";
+const notShown = "(not shown)";
 const valueCharsMax = 80;
 
 /** One complaint as one line for a person. */

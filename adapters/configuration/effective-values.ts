@@ -15,7 +15,7 @@ export interface EffectiveValue {
   readonly text: string;
 }
 
-export const shownLengthMax = 1_000;
+const shownLengthMax = 1_000;
 const pathLengthMax = 200;
 const control = /[\p{Cc}\u2028\u2029]/gu;
 

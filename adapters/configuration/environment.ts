@@ -50,7 +50,7 @@ function parsedValue(text: string, node: KeyNode): unknown {
 }
 
 /** Every name that the configuration knows. */
-export function environmentNames(): readonly string[] {
+function environmentNames(): readonly string[] {
   const named = namedKeys.flatMap(({ node }) => node.facts?.environment ?? []);
   return [configFileVariable, ...named];
 }

@@ -7,7 +7,7 @@ import { z } from "zod";
  * How secret a value is: a "whole" one is never shown and is taken from the environment only; one with "credentials" is a
  * URL that may carry them, and a file may name it only without.
  */
-export type Secrecy = "none" | "credentials" | "whole";
+type Secrecy = "none" | "credentials" | "whole";
 
 export interface KeyFacts {
   /** What the key decides, for the reference. */

@@ -19,7 +19,7 @@ import { changedAt, type Tree, valueAt } from "./tree.ts";
 import { hasCredentials } from "./value-forms.ts";
 import { readYaml, type YamlFile } from "./yaml-file.ts";
 
-export interface LoadOptions {
+interface LoadOptions {
   readonly environment: Environment;
   /** Only `--config FILE` and `--config=FILE` are looked for; it names the file before PORTCULLIS_CONFIG does. */
   readonly arguments?: readonly string[];

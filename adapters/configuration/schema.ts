@@ -26,7 +26,6 @@ import {
 import { brokerExitReconciler, chat, drills, syntheticStop } from "./workers-section.ts";
 
 export const serviceNames = ["riskengine", "operations", "oms", "treasury", "research", "gateway"] as const;
-export type ServiceName = (typeof serviceNames)[number];
 
 const port = (standard: number, environment: string, sentence: string) =>
   key(whole(0, 65_535).default(standard), {
@@ -357,7 +356,5 @@ export const configurationSchema = z.strictObject({
 });
 
 type DeepReadonly<T> = T extends object ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> } : T;
-
-export type FundConfiguration = DeepReadonly<z.output<typeof fund>>;
 /** The configuration in force. A single `fund:` of the file is the only member of `funds` here. */
 export type Configuration = DeepReadonly<Omit<z.output<typeof configurationSchema>, "fund">>;

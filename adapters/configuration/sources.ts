@@ -11,7 +11,7 @@ export type Source =
 /** By path, as `http.port` or `funds[0].fund_id`; a list of plain values is one entry. */
 export type Sources = ReadonlyMap<string, Source>;
 
-export interface SourcesInput {
+interface SourcesInput {
   readonly configuration: Configuration;
   /** What was set, before defaults. */
   readonly tree: Tree;
@@ -36,10 +36,10 @@ export function sourcesOf(input: SourcesInput): Sources {
   return sources;
 }
 
-export type LeafVisitor = (path: Path, value: unknown, node: KeyNode) => void;
+type LeafVisitor = (path: Path, value: unknown, node: KeyNode) => void;
 
 /** Calls back for every key of a configuration, the absent ones included. */
-export function visitLeaves(value: unknown, visit: LeafVisitor, node: KeyNode = keyTree, path: Path = []): void {
+function visitLeaves(value: unknown, visit: LeafVisitor, node: KeyNode = keyTree, path: Path = []): void {
   if (isLeaf(node)) {
     visit(path, value, node);
     return;

@@ -13,7 +13,7 @@ import type { ConfigurationValue, Store } from "../../ports/store.ts";
 import { type EffectiveValue, effectiveValues } from "./effective-values.ts";
 import type { Configuration } from "./schema.ts";
 
-export interface TellChangesPorts {
+interface TellChangesPorts {
   readonly store: Pick<Store, "transact">;
   readonly clock: Clock;
 }

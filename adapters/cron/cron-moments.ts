@@ -5,7 +5,7 @@
 import { Cron } from "croner";
 import { fromUnixMs, type Instant, toUnixMs } from "../../contracts/src/instant.ts";
 
-export interface CronMoments {
+interface CronMoments {
   /** The first moment after that one; undefined when there is none. */
   next(after: Instant): Instant | undefined;
   /** The day there at that moment: 2026-11-18. */

@@ -32,14 +32,14 @@ import { failure, statusOf } from "./status.ts";
 /** The time that a status has to reach who reads. */
 const farewellMs = 1_000;
 
-export interface GatePorts {
+interface GatePorts {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly random: Random;
   readonly metrics: Metrics;
 }
 
-export interface GateTools {
+interface GateTools {
   /** Told of requests that the library itself refused for their size, which no handler hears of. */
   readonly tooLarge: (metadata: Metadata) => void;
   readonly streamOf: LibraryInternals["streamOf"];

@@ -16,7 +16,7 @@ import { codecOf, instanceService, methodOf } from "./definitions.ts";
 import { watchLateness } from "./lateness.ts";
 import { codeTrailer } from "./status.ts";
 
-export interface DirectoryOptions {
+interface DirectoryOptions {
   /** Where each service answers, by name: "127.0.0.1:50051" or "unix:/path/of/a.sock". */
   readonly targets: Readonly<Record<string, string>>;
   /** The token of this part of the platform, asked for with every question. */

@@ -19,7 +19,7 @@ import { failure } from "./status.ts";
 
 export const healthServiceName = "grpc.health.v1.Health";
 
-export type ServingStatus = "SERVING" | "NOT_SERVING" | "SERVICE_UNKNOWN";
+type ServingStatus = "SERVING" | "NOT_SERVING" | "SERVICE_UNKNOWN";
 
 interface HealthRequest {
   readonly service: string;
@@ -30,7 +30,7 @@ interface HealthResponse {
 }
 
 /** The published health.proto, in the form that the proto loader takes without a file. */
-export const healthProto = {
+const healthProto = {
   nested: {
     grpc: {
       nested: {
@@ -64,7 +64,7 @@ export const healthProto = {
   },
 };
 
-export interface HealthServiceOptions {
+interface HealthServiceOptions {
   readonly health: () => Health;
   /** Full names of the services on this server. */
   readonly services: ReadonlySet<string>;

@@ -32,7 +32,7 @@ import type { GrpcLimits } from "./limits.ts";
 import { refusalFloods } from "./refusal-floods.ts";
 import { failure, statusOf } from "./status.ts";
 
-export interface IdentityPorts {
+interface IdentityPorts {
   readonly verifier: Verifier;
   readonly timers: Timers;
   readonly random: Random;
@@ -43,7 +43,7 @@ export interface IdentityPorts {
   readonly tellRefusal?: TellRefusal;
 }
 
-export interface IdentityGate {
+interface IdentityGate {
   readonly interceptor: ServerInterceptor;
   /** Who made the call that came with this metadata. */
   identityOf(metadata: Metadata): Identity | undefined;

@@ -3,7 +3,7 @@ import type { InstanceHealth, InstanceMetrics } from "../../contracts/src/genera
 import type { Health } from "../../ports/health.ts";
 import type { RpcService } from "../../ports/rpc.ts";
 
-export interface InstanceOptions {
+interface InstanceOptions {
   readonly health: () => Health;
   readonly metricsJson: () => Promise<string>;
 }

@@ -17,7 +17,7 @@ import { DeniedCall } from "./status.ts";
 
 type Settled = { readonly bytes: Buffer } | { readonly thrown: unknown };
 
-export interface KeyedCall {
+interface KeyedCall {
   readonly name: string;
   readonly call: Pick<RpcCall, "identity" | "requestBytes">;
   readonly metadata: Metadata;

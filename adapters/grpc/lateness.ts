@@ -3,7 +3,7 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { Timers } from "../../ports/timers.ts";
 
-export interface Lateness {
+interface Lateness {
   /** For how long, in all, nothing could have been heard since the watch began. */
   lateMs(): number;
   stop(): void;

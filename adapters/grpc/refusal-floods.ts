@@ -4,7 +4,7 @@ import { constants, type ServerHttp2Session } from "node:http2";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { Timers } from "../../ports/timers.ts";
 
-export interface RefusalFloods {
+interface RefusalFloods {
   refused(connection: ServerHttp2Session | undefined, thrown: unknown): void;
   passed(connection: ServerHttp2Session | undefined): void;
 }

@@ -17,7 +17,7 @@ import { codecOf, methodOf } from "./definitions.ts";
 import { codeTrailer, factsTrailer, retryTrailer } from "./status.ts";
 import { stepUpProofHeader } from "./unary.ts";
 
-export interface RpcClientOptions {
+interface RpcClientOptions {
   /** Where each process answers, by its name: "127.0.0.1:50051" or "unix:/path/of/a.sock". */
   readonly targets: Readonly<Record<string, string>>;
   readonly clock: Clock;

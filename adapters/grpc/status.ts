@@ -63,7 +63,7 @@ export function statusOf({ code, details, metadata }: ServerErrorResponse): Sent
   return { code: code ?? status.UNKNOWN, details: details ?? "", metadata: metadata ?? null };
 }
 
-export function internal(requestId: string): Fault {
+function internal(requestId: string): Fault {
   return new Fault("INTERNAL", `Internal error; the log has the reason under request id ${requestId}.`, {
     retry: "later",
   });

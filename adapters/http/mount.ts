@@ -15,7 +15,7 @@ import { requestIdHeader } from "./request-id.ts";
 import { type AttemptLimit, loggedPath, pathOf } from "./route-facts.ts";
 import { securityHeaders } from "./security-headers.ts";
 
-export interface MountAttempts {
+interface MountAttempts {
   readonly method: string;
   /** Below the mount; whatever begins with it counts, case and encoding aside. */
   readonly path: string;

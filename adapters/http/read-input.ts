@@ -7,7 +7,7 @@ import { type FieldError, fieldErrors, unknownFields } from "./field-errors.ts";
 
 export type Input = Pick<HttpRequest, "params" | "query" | "body">;
 
-export type ReadInput =
+type ReadInput =
   | { readonly ok: true; readonly input: Input }
   | { readonly ok: false; readonly errors: readonly FieldError[] };
 

@@ -14,7 +14,7 @@ export function isStream(body: HttpAnswer["body"]): body is HttpStream {
   return typeof body === "object" && "pieces" in body && "close" in body;
 }
 
-export interface StreamSurroundings {
+interface StreamSurroundings {
   /** Aborts when the listener begins to drain. */
   readonly draining: AbortSignal;
   readonly log: Log;

@@ -39,7 +39,7 @@ import { requestIdFrom, requestIdHeader } from "./request-id.ts";
 import { pathOf } from "./route-facts.ts";
 import { type WebSockets, webSockets } from "./web-sockets.ts";
 
-export interface HttpListenerOptions extends TcpAddress {
+interface HttpListenerOptions extends TcpAddress {
   /** What an operator sets to move this listener; named when its port is taken. */
   readonly environmentVariable: string;
 }
@@ -113,7 +113,7 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
   };
 }
 
-export function schemeOf({ certificate }: { readonly certificate?: unknown }): "http" | "https" {
+function schemeOf({ certificate }: { readonly certificate?: unknown }): "http" | "https" {
   return certificate === undefined ? "http" : "https";
 }
 

@@ -7,7 +7,7 @@ import type { Timers } from "../../ports/timers.ts";
 import type { PostgresStore } from "../postgres/store.ts";
 import { questionMsMax } from "./answer-one-time-codes.ts";
 
-export interface AskCodesOptions {
+interface AskCodesOptions {
   readonly store: PostgresStore;
   readonly timers: Timers;
   readonly random: Random;

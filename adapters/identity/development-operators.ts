@@ -39,7 +39,7 @@ import { revokeWithEvent, tellToken } from "./service-tokens.ts";
 import { personRevocationEnd, revoke } from "./sessions.ts";
 import { dropProofs } from "./step-up-proofs.ts";
 
-export interface DevelopmentOperatorsOptions {
+interface DevelopmentOperatorsOptions {
   readonly dataFolder: string;
   /** The embedded issuer as it is announced now. */
   readonly issuer: string;

@@ -111,7 +111,7 @@ export async function saveAttempts(sql: Sql, subject: string, attempts: AttemptS
   });
 }
 
-export interface Owner {
+interface Owner {
   readonly subject: string;
   readonly actor: string;
 }
@@ -184,7 +184,7 @@ export async function spendRecoveryCode(sql: Sql, subject: string, hash: string,
   });
 }
 
-export interface FactorFacts {
+interface FactorFacts {
   readonly enrolledAt: Instant | undefined;
   readonly lockedUntil: Instant;
   readonly recoveryCodesLeft: number;

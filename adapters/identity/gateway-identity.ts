@@ -35,7 +35,7 @@ import { createSecondFactors } from "./second-factors.ts";
 import { createServiceTokens, createTokenChanges } from "./service-tokens.ts";
 import { createSessions } from "./sessions.ts";
 
-export interface GatewayIdentityOptions {
+interface GatewayIdentityOptions {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly random: Random;

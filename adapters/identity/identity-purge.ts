@@ -9,7 +9,7 @@ import type { Timers } from "../../ports/timers.ts";
 import type { PostgresStore } from "../postgres/store.ts";
 import { pendingMsMax } from "./second-factors.ts";
 
-export interface IdentityPurgeOptions {
+interface IdentityPurgeOptions {
   readonly store: PostgresStore;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -20,7 +20,7 @@ export interface IdentityPurgeOptions {
   readonly portionRows?: number;
 }
 
-export interface IdentityPurge {
+interface IdentityPurge {
   /** One round now: how many rows went. */
   round(): Promise<number>;
   close(): Promise<void>;

@@ -18,7 +18,7 @@ import { embeddedIssuer, externalIssuer, type TokenIssuer } from "./verifier/tok
 import { createTokenUses } from "./verifier/token-uses.ts";
 import { createVerifier } from "./verifier/verifier.ts";
 
-export interface OpenVerifierOptions {
+interface OpenVerifierOptions {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly random: Random;

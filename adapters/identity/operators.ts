@@ -17,7 +17,7 @@ import type { People, Person } from "./embedded/options.ts";
 import type { PasswordHashing } from "./password-hashing.ts";
 import { createWrongPasswords } from "./wrong-passwords.ts";
 
-export interface OperatorsOptions {
+interface OperatorsOptions {
   readonly store: PostgresStore;
   readonly clock: Clock;
   readonly timers: Pick<Timers, "sleep">;

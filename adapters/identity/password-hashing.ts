@@ -13,7 +13,7 @@ export interface PasswordHashing {
   verify(passwordHash: string, password: string, from?: string): Promise<boolean>;
 }
 
-export interface PasswordHashingLimits {
+interface PasswordHashingLimits {
   readonly runningMax: number;
   readonly waitingMax: number;
   /** How long a try from outside keeps its place after its answer. */

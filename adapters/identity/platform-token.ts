@@ -21,7 +21,7 @@ const keyBytes = 32;
 const keyForm = /^[A-Za-z0-9_-]{43}$/;
 const tokenForm = /^pci_([a-z]{1,32})_([1-9]\d{0,11})_([0-9a-f]{64})$/;
 /** How long a token of our own processes holds. */
-export const platformTokenMs = 15 * 60_000;
+const platformTokenMs = 15 * 60_000;
 const renewAtMs = 10 * 60_000;
 const clockToleranceMs = 60_000;
 
@@ -80,7 +80,7 @@ export function isPlatformTokenTimely({ expiresAt }: PlatformTokenFacts, now: In
   return leftMs > -clockToleranceMs && leftMs <= platformTokenMs + clockToleranceMs;
 }
 
-export interface PlatformTokenFacts {
+interface PlatformTokenFacts {
   readonly service: OwnProcess;
   readonly expiresAt: Instant;
 }

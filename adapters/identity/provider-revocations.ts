@@ -4,7 +4,7 @@ import type { PostgresStore } from "../postgres/store.ts";
 import type { Revocations } from "./embedded/options.ts";
 import { isSessionRevoked, isSubjectRevoked, revoke, sessionRevocationEnd } from "./sessions.ts";
 
-export interface ProviderRevocationsOptions {
+interface ProviderRevocationsOptions {
   readonly store: PostgresStore;
   readonly clock: Clock;
   /** How long a login can last: `identity.session_s`. */

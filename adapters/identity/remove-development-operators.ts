@@ -15,7 +15,7 @@ import { findDevelopmentTokens } from "./service-token-rows.ts";
 import { revokeWithEvent } from "./service-tokens.ts";
 import { personRevocationEnd, revoke } from "./sessions.ts";
 
-export interface RemoveDevelopmentOptions {
+interface RemoveDevelopmentOptions {
   readonly dataFolder: string;
   readonly store: PostgresStore;
   readonly sealing: Sealing;

@@ -31,7 +31,7 @@ import { matchTotp, newRecoveryCode, newTotpSecret, recoveryCodesCount, totpUri 
 import type { Sealing } from "./sealing.ts";
 import { dropProofs, makeProof, parametersHashOf } from "./step-up-proofs.ts";
 
-export interface SecondFactorsOptions {
+interface SecondFactorsOptions {
   readonly store: PostgresStore;
   readonly sealing: Sealing;
   readonly clock: Clock;

@@ -44,7 +44,7 @@ import {
 import { newServiceToken } from "./service-token-text.ts";
 import { redeemOrTell } from "./step-up-proofs.ts";
 
-export interface ServiceTokensOptions {
+interface ServiceTokensOptions {
   readonly store: PostgresStore;
   readonly clock: Clock;
   readonly random: Random;
@@ -59,7 +59,7 @@ const liveMaxDefault = 1_000;
 const daysS = 86_400;
 const lifeS = { min: 60, max: 366 * daysS };
 /** What is asked for beyond this is refused with a sentence; up to a year it is at least understood. */
-export const tokenLifeDaysMax = 90;
+const tokenLifeDaysMax = 90;
 const overlapS = { min: 0, max: 7 * daysS };
 /** How the local command stands in records, as `service:<name>`. */
 export const localCommandName = "local-command";

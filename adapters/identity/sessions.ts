@@ -14,7 +14,7 @@ import { findToken } from "./service-token-rows.ts";
 import { revokeWithEvent } from "./service-tokens.ts";
 import { dropProofs } from "./step-up-proofs.ts";
 
-export interface SessionsOptions {
+interface SessionsOptions {
   readonly store: PostgresStore;
   readonly clock: Clock;
   /** The issuer of people, embedded or external; asked when it is needed, because a port of 0 is known only after listening. */
@@ -31,7 +31,7 @@ const marginMs = 3_600_000;
 const personS = 31 * 86_400;
 const actorForm = /^operator:(.+)$/;
 
-export interface Revocation {
+interface Revocation {
   readonly kind: "token" | "session" | "subject";
   readonly id: string;
   readonly at: Instant;

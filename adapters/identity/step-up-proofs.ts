@@ -24,7 +24,7 @@ export function parametersHashOf(parameters: NamedAction["parameters"]): string 
   return hashOf(canonicalJson(parameters));
 }
 
-export interface NewProof {
+interface NewProof {
   readonly identity: Pick<Identity, "subject" | "sessionId">;
   readonly named: NamedAction;
   readonly at: Instant;

@@ -3,14 +3,14 @@
 import { type Instant, millisecondsBetween, plusMilliseconds } from "../../contracts/src/instant.ts";
 import type { Clock } from "../../ports/clock.ts";
 
-export interface WrongPasswords {
+interface WrongPasswords {
   /** Counts a try as wrong until `forget`; answers the seconds to wait when there were too many already. */
   begin(name: string, address: string): number | undefined;
   /** It was right: nothing stands against them. */
   forget(name: string, address: string): void;
 }
 
-export interface WrongPasswordsLimits {
+interface WrongPasswordsLimits {
   readonly triesMax: number;
   readonly windowMs: number;
   readonly entriesMax: number;

@@ -1,7 +1,7 @@
 // What a question cost, exactly, from counted tokens and the configured prices.
 import * as decimal from "../../contracts/src/decimal.ts";
 
-export interface ModelPrices {
+interface ModelPrices {
   readonly input_usd_per_million?: number | undefined;
   readonly output_usd_per_million?: number | undefined;
 }

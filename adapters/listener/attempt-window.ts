@@ -2,7 +2,7 @@
 import { type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
 import type { Clock } from "../../ports/clock.ts";
 
-export const attemptsPerMinuteMax = 20;
+const attemptsPerMinuteMax = 20;
 const minuteMs = 60_000;
 
 export interface AttemptWindow {

@@ -41,7 +41,7 @@ export interface RoomOptions {
   readonly onCrowded?: ((standing: Standing) => void) | undefined;
 }
 
-export interface StrangerCalls {
+interface StrangerCalls {
   readonly atOnceMax: number;
   readonly perSecondMax: number;
 }

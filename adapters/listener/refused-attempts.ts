@@ -24,7 +24,7 @@ export interface RefusedAttempts {
   close(): Promise<void>;
 }
 
-export interface RefusedAttemptsPorts {
+interface RefusedAttemptsPorts {
   readonly store: Pick<Store, "transact">;
   readonly clock: Clock;
   readonly log: Log;

@@ -3,7 +3,7 @@
 import { combedCharsMax, isSecretName, redacted, redactText } from "./log-redaction.ts";
 
 /** How much of a value is kept; what lies beyond is counted, not written. */
-export interface Bounds {
+interface Bounds {
   readonly depthMax: number;
   readonly itemsMax: number;
   readonly textCharsMax: number;

@@ -13,8 +13,8 @@ import { narrowBounds, type Plain, plainFields, wideBounds } from "./log-fields.
 import { prettyLine } from "./log-pretty.ts";
 import { redactText } from "./log-redaction.ts";
 
-export const logLevels = ["debug", "info", "warn", "error", "silent"] as const;
-export type LogLevel = (typeof logLevels)[number];
+const logLevels = ["debug", "info", "warn", "error", "silent"] as const;
+type LogLevel = (typeof logLevels)[number];
 type SpokenLevel = Exclude<LogLevel, "silent">;
 
 /** Where finished lines go; each comes with its line break. */

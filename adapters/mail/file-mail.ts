@@ -6,7 +6,7 @@ import { Fault, messageOf } from "../../contracts/src/fault.ts";
 import type { Mail } from "../../ports/mail.ts";
 import { type MailAddresses, partsOf } from "./message-parts.ts";
 
-export interface FileMailOptions extends MailAddresses {
+interface FileMailOptions extends MailAddresses {
   readonly folder: string;
 }
 

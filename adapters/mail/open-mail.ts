@@ -7,7 +7,7 @@ import type { Configuration } from "../configuration/schema.ts";
 import { fileMail } from "./file-mail.ts";
 import { smtpMail } from "./smtp-mail.ts";
 
-export interface OpenMailOptions {
+interface OpenMailOptions {
   readonly configuration: Pick<Configuration, "reports" | "secrets">;
   readonly dataFolder: string;
   readonly timers: Timers;

@@ -20,7 +20,7 @@ import type { Lead } from "./lead.ts";
 import { ensureStream, type StreamOptions, streamName } from "./stream.ts";
 import type { SubjectLookup } from "./wire.ts";
 
-export interface NatsBusOptions {
+interface NatsBusOptions {
   /** The bus's own: closing the bus closes it. */
   readonly link: NatsLink;
   readonly stream: StreamOptions;

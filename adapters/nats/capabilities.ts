@@ -12,7 +12,7 @@ interface FeatureEntry {
   readonly sentence: string;
 }
 
-export const features = {
+const features = {
   filter_subjects: { since: "2.10.0", sentence: "a consumer with several subject filters" },
   stream_compression: { since: "2.10.0", sentence: "compression of a stream" },
   stream_metadata: { since: "2.10.0", sentence: "metadata on streams and consumers" },
@@ -21,10 +21,10 @@ export const features = {
   atomic_batch: { since: "2.12.0", sentence: "publishing a batch as one" },
 } as const satisfies Record<string, FeatureEntry>;
 
-export type Feature = keyof typeof features;
+type Feature = keyof typeof features;
 
 /** The oldest server that the adapter was written against and is tested with. */
-export const serverVersionMin = "2.9.0";
+const serverVersionMin = "2.9.0";
 
 export function can(server: ServerFacts, feature: Feature): boolean {
   return isAtLeast(server.version, features[feature].since);

@@ -16,7 +16,7 @@ export interface Progress {
   isIdle(): Promise<boolean>;
 }
 
-export interface CaughtUpOptions {
+interface CaughtUpOptions {
   readonly clock: Clock;
   readonly log: Log;
   /** The newest committed position of the outbox. */

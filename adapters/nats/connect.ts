@@ -19,7 +19,7 @@ import { requireServer, type ServerFacts } from "./capabilities.ts";
 import { loginFromFile } from "./login.ts";
 
 /** What may stand in an address. */
-export interface NatsCredentials {
+interface NatsCredentials {
   readonly user?: string;
   readonly password?: string;
   readonly token?: string;
@@ -111,7 +111,7 @@ interface LinkState {
   complaint: string | undefined;
 }
 
-export interface Target {
+interface Target {
   readonly servers: readonly string[];
   readonly address: string;
   readonly tls: boolean;

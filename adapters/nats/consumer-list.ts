@@ -10,7 +10,7 @@ export interface Place {
   readonly storedAtMs: number | undefined;
 }
 
-export interface ListedGeneration {
+interface ListedGeneration {
   readonly number: number;
   readonly info: ConsumerInfo;
 }
@@ -76,7 +76,7 @@ function isNotFound(thrown: unknown): boolean {
 }
 
 /** Consumer names may hold neither dots nor spaces; every other name gets one of its own. */
-export function consumerToken(name: string): string {
+function consumerToken(name: string): string {
   return name.replace(/[^A-Za-z0-9-]/g, (character) =>
     character === "." ? "_" : `=${character.codePointAt(0)?.toString(16) ?? ""}=`,
   );

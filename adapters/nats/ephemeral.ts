@@ -13,7 +13,7 @@ import type { NatsLink } from "./connect.ts";
 import { type RecentIds, recentIds } from "./recent-ids.ts";
 import { conflatedName, decode, encodeHeaders, isProbe, positionOf, type SubjectLookup } from "./wire.ts";
 
-export interface EphemeralContext {
+interface EphemeralContext {
   readonly link: NatsLink;
   readonly lookup: SubjectLookup;
   readonly clock: Clock;
@@ -102,7 +102,7 @@ function accept(context: EphemeralContext, recent: RecentIds, message: Msg): Bus
   return decoded.event;
 }
 
-export interface Broadcaster {
+interface Broadcaster {
   send<Payload>(subject: Subject<Payload>, payload: Payload): void;
   close(): void;
 }

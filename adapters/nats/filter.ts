@@ -2,7 +2,7 @@
 // that covers them, and the rest is sorted out here. Patterns that overlap go the second way too: servers refuse them.
 import { isLeftOut } from "../../contracts/src/subjects.ts";
 
-export interface ServerFilter {
+interface ServerFilter {
   readonly subjects: readonly string[];
   /** True when the server may send events that nobody asked for. */
   readonly loose: boolean;

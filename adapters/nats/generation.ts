@@ -28,7 +28,7 @@ import {
 } from "./consumer-list.ts";
 import { serverFilter } from "./filter.ts";
 
-export interface GenerationOptions {
+interface GenerationOptions {
   readonly streamName: string;
   readonly name: string;
   readonly patterns: readonly string[];
@@ -48,7 +48,7 @@ export interface Known {
   readonly number: number;
 }
 
-export interface Gap {
+interface Gap {
   readonly afterSequence: number;
   readonly firstKeptSequence: number;
 }

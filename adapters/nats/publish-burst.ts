@@ -20,7 +20,7 @@ export interface OutboxRow {
   readonly payload: string;
 }
 
-export interface BurstResult {
+interface BurstResult {
   /** Rows from the beginning that the server has, without a hole. */
   readonly storedCount: number;
   /** Where the last of them lies in the stream. */

@@ -25,12 +25,12 @@ import { trimStream } from "./trim.ts";
 export const relayName = "nats.relay";
 
 /** A message, under the number of the row that it comes from: those of one row follow each other. */
-export interface RelayMessage extends OutboxRow {
+interface RelayMessage extends OutboxRow {
   /** Why it must not be published. */
   readonly poison?: string;
 }
 
-export interface OutboxPage {
+interface OutboxPage {
   readonly rows: readonly RelayMessage[];
   readonly through: bigint;
   readonly more: boolean;
@@ -38,7 +38,7 @@ export interface OutboxPage {
 }
 
 /** What whoever leads the relay works with; all of it ends with the leadership. */
-export interface RelayLeadership extends Leadership {
+interface RelayLeadership extends Leadership {
   /** How far the rows had been acknowledged when the leadership began. */
   readonly cursor: bigint;
   /** Messages of rows behind a position, in order, never past one that may still come, about 8 MB at most; the limit counts rows. */

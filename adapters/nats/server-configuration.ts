@@ -16,7 +16,7 @@ import { conflatedName } from "./wire.ts";
 
 const relayer: PlatformService = "operations";
 
-export interface NatsUser {
+interface NatsUser {
   readonly name: string;
   readonly sentence: string;
   readonly publish: readonly string[];

@@ -6,7 +6,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { NatsLink } from "./connect.ts";
 import { recordedPlace } from "./consumer-list.ts";
 
-export interface TrimOptions {
+interface TrimOptions {
   readonly streamName: string;
   readonly now: Instant;
   /** Younger messages stay even when everybody has finished them. */

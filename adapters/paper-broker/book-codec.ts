@@ -17,7 +17,7 @@ type Stored<Record> = {
 };
 
 export type StoredOrder = Stored<PaperOrder>;
-export interface StoredReport {
+interface StoredReport {
   readonly cursor: number;
   readonly order: StoredOrder;
   readonly execution?: Stored<PaperExecution>;

@@ -5,12 +5,12 @@ import type { PaperWeather } from "../../contracts/src/records/fund.ts";
 import type { Log } from "../../ports/log.ts";
 import type { CancelTimer, Timers } from "../../ports/timers.ts";
 
-export interface FaultsWatch<Known = PaperWeather> {
+interface FaultsWatch<Known = PaperWeather> {
   now(): Known | undefined;
   close(): Promise<void>;
 }
 
-export interface FaultsWatchOptions<Known> {
+interface FaultsWatchOptions<Known> {
   /** As the log names it; the faults when absent. */
   readonly what?: string;
   readonly timers: Timers;

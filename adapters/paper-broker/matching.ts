@@ -8,7 +8,7 @@ import type { QuoteStream, Quotes } from "../../ports/quotes.ts";
 import type { Timers } from "../../ports/timers.ts";
 import type { PaperBroker } from "./paper-broker.ts";
 
-export interface MatchingOptions {
+interface MatchingOptions {
   readonly broker: Pick<PaperBroker, "match">;
   readonly quotes: Quotes;
   readonly symbols: readonly string[];
@@ -17,7 +17,7 @@ export interface MatchingOptions {
   readonly log: Log;
 }
 
-export interface RunningMatching {
+interface RunningMatching {
   stop(): Promise<void>;
 }
 

@@ -37,7 +37,7 @@ import {
 } from "./paper-instruments.ts";
 import { reportBell } from "./report-bell.ts";
 
-export interface PaperBrokerOptions {
+interface PaperBrokerOptions {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Log;
@@ -52,7 +52,7 @@ export interface PaperBrokerOptions {
 }
 
 /** What tests do to the broker so that its books and ours differ. */
-export type Disturbance =
+type Disturbance =
   /** A trade that nobody here asked for; negative sells. */
   | {
       readonly kind: "OFF_SYSTEM_TRADE";

@@ -31,7 +31,7 @@ export interface PaperInstrument {
 }
 
 /** An option and the first moment at which it has ended. */
-export interface EndingOption {
+interface EndingOption {
   readonly terms: SettledTerms;
   readonly endsAt: Instant;
 }

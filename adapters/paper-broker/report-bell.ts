@@ -10,7 +10,7 @@ import type { Log } from "../../ports/log.ts";
 import type { CancelTimer, Timers } from "../../ports/timers.ts";
 import type { PaperBooks } from "./paper-books.ts";
 
-export interface ReportBell {
+interface ReportBell {
   onReport(ring: () => void): () => void;
   /** Something was written here. */
   changed(): void;
@@ -19,7 +19,7 @@ export interface ReportBell {
   close(): void;
 }
 
-export interface BellOptions {
+interface BellOptions {
   readonly books: Pick<PaperBooks, "cursor">;
   readonly timers: Timers;
   readonly log: Log;

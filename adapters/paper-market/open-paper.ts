@@ -20,7 +20,7 @@ import { type Endings, endAll } from "../system/end-all.ts";
 import { type KnownActions, paperMarket, pricesOf } from "./paper-market.ts";
 import { paperMarketHistory } from "./paper-market-history.ts";
 
-export interface OpenPaperOptions {
+interface OpenPaperOptions {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Log;
@@ -36,7 +36,7 @@ export interface OpenPaperOptions {
   readonly matching?: { readonly firstPositions: readonly PaperPosition[] };
 }
 
-export interface OpenedPaper {
+interface OpenedPaper {
   readonly quotes: Quotes;
   readonly history: MarketHistory;
   readonly broker: PaperBroker;

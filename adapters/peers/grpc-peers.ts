@@ -22,7 +22,7 @@ const timeoutsMs: Readonly<Record<string, number>> = {
   ConfirmHalts: confirmMsMax,
 };
 
-export interface GrpcPeersOptions {
+interface GrpcPeersOptions {
   readonly clock: Clock;
   /** What this process shows of itself, now. */
   readonly token: () => string;

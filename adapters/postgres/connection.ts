@@ -15,7 +15,7 @@ export const schemaName = "portcullis";
 /** The role that services work under; what it may do is granted table by table in the migrations. */
 export const appRoleName = "portcullis_app";
 
-export interface TlsTarget {
+interface TlsTarget {
   readonly rejectUnauthorized: boolean;
   /** Whose certificate is expected, also where it is an address: the driver names only names. */
   readonly host?: string;
@@ -45,7 +45,7 @@ export interface DatabaseAddress {
   readonly description: string;
 }
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readonly log: Log;
   /** Shown in pg_stat_activity. */
   readonly applicationName: string;
@@ -57,7 +57,7 @@ export interface ConnectionOptions {
   readonly answerMsMax?: number;
 }
 
-export interface PoolOptions extends ConnectionOptions {
+interface PoolOptions extends ConnectionOptions {
   /** Default 10. */
   readonly sizeMax?: number;
   /** An idle connection is closed after this long; default 30,000. */

@@ -13,7 +13,7 @@ import type { InstallationFile } from "../system/installation-file.ts";
 import { type ConnectionTarget, schemaName } from "./connection.ts";
 import { connectAsOwner, storeFault } from "./migrate.ts";
 
-export interface InstallationOptions {
+interface InstallationOptions {
   readonly owner: ConnectionTarget;
   readonly file: InstallationFile;
   /** The id that somebody named on purpose. */

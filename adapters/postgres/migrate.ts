@@ -26,7 +26,7 @@ export interface Migration {
   readonly superseded?: readonly string[];
 }
 
-export interface MigrationResult {
+interface MigrationResult {
   /** The numbers applied now; empty when there was nothing to do. */
   readonly applied: readonly number[];
   /** Where the database stands afterwards; 0 is an empty one. */

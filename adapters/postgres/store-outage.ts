@@ -3,7 +3,7 @@
 import type { Fault } from "../../contracts/src/fault.ts";
 import type { Log } from "../../ports/log.ts";
 
-export interface OutageNotes {
+interface OutageNotes {
   /** A transaction failed for good. */
   failed(transaction: string, fault: Fault): void;
   /** A transaction reached the database and committed. */

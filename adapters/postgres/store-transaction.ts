@@ -32,7 +32,7 @@ export interface StoreTransaction extends Sql {
   rollback(): Promise<void>;
 }
 
-export interface TransactionOptions {
+interface TransactionOptions {
   readonly pool: pg.Pool;
   readonly name: string;
   readonly marker: () => { readonly id: string; readonly at: Instant };
@@ -149,7 +149,7 @@ export function openTransaction(options: TransactionOptions): StoreTransaction {
   };
 }
 
-export interface CommitFacts {
+interface CommitFacts {
   readonly name: string;
   /** What `outcomeOf` is asked with. */
   readonly transaction: string;

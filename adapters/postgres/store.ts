@@ -27,7 +27,7 @@ import { openStatement } from "./store-statement.ts";
 import { openTransaction, type Sql } from "./store-transaction.ts";
 import { createUnitOfWork } from "./unit-of-work.ts";
 
-export interface PostgresStoreOptions {
+interface PostgresStoreOptions {
   /** Connections of the app role. */
   readonly pool: pg.Pool;
   readonly clock: Clock;

@@ -37,14 +37,14 @@ import { stopRecords } from "./units/stops.ts";
 import { unauditedChangeRecords } from "./units/unaudited-changes.ts";
 import { watchdogRecords } from "./units/watchdogs.ts";
 
-export interface BufferedUnit {
+interface BufferedUnit {
   readonly unit: UnitOfWork;
   /** Ends the unit and hands over what it published: nothing can be added afterwards. */
   seal(): readonly OutboxEntry[];
 }
 
 /** Events of one transaction at most; more than this is a batch job and wants several. */
-export const eventsMax = 10_000;
+const eventsMax = 10_000;
 
 export function createUnitOfWork(options: {
   readonly sql: Sql;

@@ -5,7 +5,7 @@ import { type Instant, tryParse } from "../../contracts/src/instant.ts";
 import type { AuditBatch, AuditHead, NewAuditRow, StoredCheckpoint, StoredTile } from "../../ports/audit-log.ts";
 
 /** In UTF-16 units: an id that is all special characters still fits into an index of the database. */
-export const idUnitsMax = 512;
+const idUnitsMax = 512;
 const textBytesMax = 65_535;
 const hashBytes = 32;
 const tileHashesMax = 256;

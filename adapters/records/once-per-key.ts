@@ -47,7 +47,7 @@ export interface OncePerKey {
   remember(asked: KeyedWork, answer: Uint8Array): Promise<Uint8Array | undefined>;
 }
 
-export interface OncePorts {
+interface OncePorts {
   readonly store: Pick<Store, "transact">;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -62,7 +62,7 @@ const waitMsMax = 7_000;
 const lookEveryMs = 200;
 /** Below the five minutes for which an order's own key counts. */
 const repeatMsMax = 240_000;
-export const keysPerCallerMax = 100_000;
+const keysPerCallerMax = 100_000;
 /** More than one for one, so that the table shrinks. */
 const trimmedAtOnce = 10;
 /** Larger answers are not kept. */

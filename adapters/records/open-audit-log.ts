@@ -11,7 +11,7 @@ import { storeFault } from "../postgres/store-fault.ts";
 import { currentLog } from "./flat-audit-log.ts";
 import type { OpenedStore, OpenStoreOptions } from "./open-store.ts";
 
-export interface OpenedAuditLog {
+interface OpenedAuditLog {
   readonly auditLog: AuditLog;
   /** Why nothing can be appended at present; undefined when it can, or when it is not this process's business. */
   complaint(): string | undefined;

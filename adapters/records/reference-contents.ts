@@ -9,7 +9,7 @@ import {
 } from "../../contracts/src/records/reference.ts";
 import type { Reference } from "../../ports/reference-data.ts";
 
-export interface NewestDocument {
+interface NewestDocument {
   readonly version: number;
   readonly content: unknown;
 }

@@ -7,7 +7,7 @@ import type { Configuration } from "../configuration/schema.ts";
 import { folderStorage } from "./folder-storage.ts";
 import { s3Storage } from "./s3-storage.ts";
 
-export interface OpenReportStorageOptions {
+interface OpenReportStorageOptions {
   readonly configuration: Pick<Configuration, "reports" | "secrets">;
   readonly dataFolder: string;
   readonly timers: Timers;

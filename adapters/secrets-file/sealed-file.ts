@@ -34,7 +34,7 @@ export type KeyDerivation =
   | { readonly kind: "key file"; readonly salt: Buffer }
   | { readonly kind: "passphrase"; readonly salt: Buffer; readonly cost: ScryptCost };
 
-export interface Header {
+interface Header {
   readonly derivation: KeyDerivation;
   readonly keyCheck: Buffer;
   readonly nonce: Buffer;

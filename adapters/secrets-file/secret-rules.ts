@@ -6,10 +6,10 @@
 import { Fault } from "../../contracts/src/fault.ts";
 
 export const defaultPrefix = "portcullis";
-export const pathLengthMax = 512;
-export const segmentLengthMax = 128;
-export const segmentCountMax = 16;
-export const valueBytesMax = 64 * 1024;
+const pathLengthMax = 512;
+const segmentLengthMax = 128;
+const segmentCountMax = 16;
+const valueBytesMax = 64 * 1024;
 
 // Vault answers "unsupported path" when a parameter ends in a period, and "." and ".." are traversal: no segment ends in one.
 const segmentPattern = /^[A-Za-z0-9._-]*[A-Za-z0-9_-]$/;

@@ -20,12 +20,12 @@ import {
 } from "./sealed-file.ts";
 import { deriveKeys, type KeySource } from "./store-key.ts";
 
-export interface Entry {
+interface Entry {
   readonly version: number;
   readonly value: string;
 }
 
-export type Entries = ReadonlyMap<string, Entry>;
+type Entries = ReadonlyMap<string, Entry>;
 
 /** One state of the file. The header has a fresh nonce for every write, so an equal header means an equal file. */
 export interface Snapshot {
@@ -97,7 +97,7 @@ export async function readStore(file: string, key: KeySource, previous?: Snapsho
   }
 }
 
-export interface NewContent {
+interface NewContent {
   readonly derivation: KeyDerivation;
   readonly keys: StoreKeys;
   readonly entries: Entries;

@@ -9,7 +9,7 @@ import type { Log } from "../../ports/log.ts";
 import type { Secret, Secrets } from "../../ports/secrets.ts";
 import type { Store } from "../../ports/store.ts";
 
-export interface AuditedSecretsPorts {
+interface AuditedSecretsPorts {
   readonly store: Pick<Store, "transact">;
   readonly clock: Clock;
   readonly log: Log;

@@ -10,7 +10,7 @@ import type { Configuration } from "../configuration/schema.ts";
 import { openFileSecrets } from "../secrets-file/file-secrets.ts";
 import type { VaultLogin } from "../vault/vault-session.ts";
 
-export interface SecretsOptions {
+interface SecretsOptions {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly random: Random;

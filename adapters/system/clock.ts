@@ -10,7 +10,7 @@ import type { Instant } from "../../contracts/src/instant.ts";
 import type { Clock } from "../../ports/clock.ts";
 
 /** Where the clock reads; tests hand in their own. */
-export interface ClockSources {
+interface ClockSources {
   wallMs(): number;
   /** Milliseconds with a fraction since any fixed moment; never goes backwards. */
   monotonicMs(): number;

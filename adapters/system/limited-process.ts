@@ -9,7 +9,7 @@ export interface WorkLimits {
   readonly memoryBytesMax: number;
 }
 
-export interface Work {
+interface Work {
   /** The module that runs it. */
   readonly entry: string;
   readonly input: unknown;
@@ -21,7 +21,7 @@ export interface Work {
   heard(message: unknown, answer: (message: object) => void): void;
 }
 
-export type WorkEnd =
+type WorkEnd =
   /** It ended by itself, well. */
   { readonly kind: "done" } | { readonly kind: "died"; readonly why: string };
 
@@ -95,7 +95,7 @@ function withoutSettings(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith("PORTCULLIS_")));
 }
 
-export interface HandedIn {
+interface HandedIn {
   readonly input: Promise<unknown>;
   say(message: object): Promise<void>;
   /** One question at a time. */

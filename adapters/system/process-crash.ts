@@ -8,7 +8,7 @@ import type { Log } from "../../ports/log.ts";
 /** EX_SOFTWARE of sysexits.h: an internal error in the program. */
 export const defectExitCode = 70;
 
-export interface ProcessCrashOptions {
+interface ProcessCrashOptions {
   /** Tests hand in their own end. */
   readonly exit?: (code: number) => never;
 }

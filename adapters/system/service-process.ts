@@ -36,7 +36,7 @@ function flagsOf(name: string): readonly string[] {
   return name === "riskengine" ? nodeFlags : nodeFlags.filter((flag) => flag !== heapFlag);
 }
 
-export interface PartFailure {
+interface PartFailure {
   readonly code: string;
   readonly message: string;
   /** The database was away for a moment: another try may succeed. */
@@ -66,7 +66,7 @@ const beatEveryMs = 1_000;
 /** Looks without a beat in between after which a child counts as hung. Looks, not seconds: when the machine slept, so did we. */
 const silentLooksMax = 20;
 
-export type ToService =
+type ToService =
   | { readonly type: "start"; readonly input: unknown }
   | { readonly type: "stop" }
   | ({ readonly type: "answer"; readonly number: number } & (
@@ -88,7 +88,7 @@ export interface PartProcess {
   stop(graceMs: number): Promise<PartExit>;
 }
 
-export interface SpawnPartOptions {
+interface SpawnPartOptions {
   /** The Node that runs it. */
   readonly node: string;
   /** The module that the child runs. */

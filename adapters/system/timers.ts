@@ -3,7 +3,7 @@
 // from then on neither pending nor new timers hold the process back.
 import type { CancelTimer, Timers } from "../../ports/timers.ts";
 
-export interface SystemTimers extends Timers {
+interface SystemTimers extends Timers {
   /** Lets the process end although timers are pending. */
   release(): void;
   /** Timers that have neither fired nor been cancelled. */

@@ -11,7 +11,7 @@ import type { Tracer } from "../../ports/tracer.ts";
 import { redactText } from "../log/log-redaction.ts";
 import { systemTimers } from "../system/timers.ts";
 
-export interface TracerOptions {
+interface TracerOptions {
   readonly service: string;
   /** The collector's base address, as OTEL_EXPORTER_OTLP_ENDPOINT has it: spans go to `<endpoint>/v1/traces`. */
   readonly endpoint?: string | undefined;
@@ -22,7 +22,7 @@ export interface TracerOptions {
   readonly shutdownMsMax?: number;
 }
 
-export interface ClosableTracer extends Tracer {
+interface ClosableTracer extends Tracer {
   /** Sends what is waiting, for a bounded time. Never rejects. */
   close(): Promise<void>;
 }

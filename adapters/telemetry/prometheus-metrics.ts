@@ -13,7 +13,7 @@ import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import type { Counter, Gauge, Histogram, Labels, Metrics } from "../../ports/metrics.ts";
 
 /** A registry as plain data, fit to travel between processes as JSON. */
-export type MetricsJson = readonly unknown[];
+type MetricsJson = readonly unknown[];
 
 export interface MetricsRegistry extends Metrics {
   /** The Prometheus text page of this process alone. */
@@ -23,7 +23,7 @@ export interface MetricsRegistry extends Metrics {
   close(): void;
 }
 
-export interface MetricsOptions {
+interface MetricsOptions {
   /** The value of the label `service` on every series. */
   readonly service: string;
   /** The figures of the Node process itself; default yes. Only one registry of a process needs them. */

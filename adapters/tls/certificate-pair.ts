@@ -70,13 +70,6 @@ export function pairOf({ cert, key, ca }: CertificateTexts, files: CertificateFi
   return { cert, key, ca, validFrom: at(leaf.validFrom), expiresAt: at(leaf.validTo) };
 }
 
-/** Certificates of authorities, as PEM. */
-export function readAuthorities(path: string): string {
-  const text = readPublic(path, authorities);
-  certificateIn(text, path, authorities);
-  return text;
-}
-
 function readPublic(path: string, what: string): string {
   try {
     return readFileSync(path, "utf8");

@@ -16,7 +16,7 @@ import {
   readTexts,
 } from "./certificate-pair.ts";
 
-export interface KeptCertificateOptions extends CertificateFiles {
+interface KeptCertificateOptions extends CertificateFiles {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Log;
@@ -38,7 +38,7 @@ export interface KeptCertificate {
 
 const dayMs = 86_400_000;
 /** From so many days before its end on, health says so. */
-export const expiryWarningDays = 14;
+const expiryWarningDays = 14;
 
 /** Rejects with a sentence when the files cannot be used at all. */
 export function keepCertificate(options: KeptCertificateOptions): KeptCertificate {

@@ -16,7 +16,7 @@ export interface DecisionRow {
   readonly payload: Uint8Array;
 }
 
-export interface DecisionMessage {
+interface DecisionMessage {
   readonly id: string;
   readonly subject: string;
   readonly key: string;

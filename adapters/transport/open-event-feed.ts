@@ -9,7 +9,7 @@ import type { OpenedStore } from "../records/open-store.ts";
 import { type Endings, endAll } from "../system/end-all.ts";
 import { type OpenBusOptions, openBus } from "./open-transport.ts";
 
-export interface OpenedEventFeed extends EventFeed {
+interface OpenedEventFeed extends EventFeed {
   close(): Promise<void>;
 }
 

@@ -32,7 +32,7 @@ import { openStore } from "../records/open-store.ts";
 import { type Endings, endAll } from "../system/end-all.ts";
 import { publishAuthority, withPublishAuthority } from "./publish-authority.ts";
 
-export interface TransportOptions {
+interface TransportOptions {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly random: Random;
@@ -69,7 +69,7 @@ export interface Transport extends Omit<OpenedRiskStore, "close"> {
 }
 
 /** What both transports share of the database. */
-export interface TransportBase {
+interface TransportBase {
   readonly open: OpenConnection;
   readonly store: PostgresStore;
   readonly wake: Wake;
@@ -128,7 +128,7 @@ function worseOf(own: BusHealth, complaint: string | undefined): BusHealth {
   return own.complaint !== undefined || complaint === undefined ? own : { ...own, complaint };
 }
 
-export interface OpenedBus {
+interface OpenedBus {
   readonly bus: Bus;
   readonly historyFloor?: () => Promise<Instant | undefined>;
 }

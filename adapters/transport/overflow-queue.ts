@@ -2,7 +2,7 @@
 // what it dropped.
 import type { BusEvent, OverflowPolicy } from "../../ports/bus.ts";
 
-export interface OverflowQueue {
+interface OverflowQueue {
   push(event: BusEvent): void;
   shift(): BusEvent | undefined;
   size(): number;

@@ -28,7 +28,7 @@ export interface AsideStore {
   refused(event: AsideEvent, error: string): Promise<void>;
 }
 
-export interface AsideOptions {
+interface AsideOptions {
   readonly options: DurableOptions;
   readonly store: AsideStore;
   readonly handler: Handler;

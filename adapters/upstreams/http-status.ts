@@ -1,6 +1,6 @@
 // Whether somebody answers over HTTP, and with which status. Nothing of the answer is read: who is only asked whether he is there may say what he likes.
 
-export interface StatusQuestion {
+interface StatusQuestion {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;

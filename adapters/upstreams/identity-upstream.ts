@@ -4,7 +4,7 @@ import type { Verifier } from "../../ports/identity.ts";
 import type { Upstream } from "../../ports/upstream.ts";
 import { httpStatus } from "./http-status.ts";
 
-export interface IdentityUpstreamOptions {
+interface IdentityUpstreamOptions {
   readonly verifier: Pick<Verifier, "health">;
   /** The user's own; undefined with the embedded provider, which lives in the gateway and whose keys lie in the store. */
   readonly issuer: string | undefined;

@@ -20,7 +20,7 @@ export interface FundSecrets {
   forget(fundId: string): void;
 }
 
-export interface FundSecretsPorts {
+interface FundSecretsPorts {
   readonly secrets: Pick<Secrets, "get">;
   readonly clock: Clock;
   readonly stopwatch: Stopwatch;

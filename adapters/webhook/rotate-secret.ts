@@ -21,7 +21,7 @@ import type { Store } from "../../ports/store.ts";
 import type { RotatedSecret, SecretRotation, WebhookSecrets } from "../../ports/webhook.ts";
 import { type Rotation, readRotation, type SecretPaths, secretPaths } from "./secret-paths.ts";
 
-export interface WebhookSecretsPorts {
+interface WebhookSecretsPorts {
   readonly secrets: Pick<Secrets, "get" | "put">;
   readonly store: Pick<Store, "transact">;
   readonly clock: Clock;

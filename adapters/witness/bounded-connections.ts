@@ -6,14 +6,14 @@
 //  2. A connection whose request was read whole is never cut off here: its answer is under way.
 import type { Socket } from "node:net";
 
-export interface BoundsOnConnections {
+interface BoundsOnConnections {
   readonly perAddressMax: number;
   readonly allMax: number;
   /** From the connection to the last byte of its request. */
   readonly requestMsMax: number;
 }
 
-export interface BoundedConnections {
+interface BoundedConnections {
   /** To be told of every new connection. */
   opened(socket: Socket): void;
   /** The connection's request was read whole. */

@@ -5,7 +5,7 @@ import { messageOf } from "../../contracts/src/fault.ts";
 import { addCheckpointBody } from "../../core/audit/witness.ts";
 import type { WitnessAnswers, WitnessContradiction, WitnessedCheckpoint, Witnesses } from "../../ports/witnesses.ts";
 
-export interface WitnessAddress {
+interface WitnessAddress {
   readonly url: string;
   readonly vkey: string;
 }
@@ -21,7 +21,7 @@ type Answer =
   | { readonly why: string; readonly known?: Pick<WitnessContradiction, "kind" | "witnessSize"> };
 
 /** What a witness at that URL answers to add-checkpoint. */
-export type AddCheckpoint = (url: string, body: string) => Promise<{ readonly status: number; readonly text: string }>;
+type AddCheckpoint = (url: string, body: string) => Promise<{ readonly status: number; readonly text: string }>;
 
 export function witnessClient(
   addresses: readonly WitnessAddress[],

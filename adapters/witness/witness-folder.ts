@@ -26,13 +26,13 @@ export interface WitnessFolder {
 }
 
 /** A proof that a log misbehaved, or only the suspicion. */
-export type PairKind = "misbehaviour" | "suspicion";
+type PairKind = "misbehaviour" | "suspicion";
 
 const seedBytes = 32;
 /** Of each kind, so that suspicions, which anybody can raise with a log's old checkpoints, leave room for proofs. */
 const pairsMax = 100;
 
-export interface WitnessPorts {
+interface WitnessPorts {
   readonly clock: Clock;
   readonly random: Random;
   readonly signing: Signing;

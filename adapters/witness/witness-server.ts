@@ -14,7 +14,7 @@ import { systemSha256OfBytes } from "../system/signing.ts";
 import { boundConnections } from "./bounded-connections.ts";
 import type { WitnessFolder } from "./witness-folder.ts";
 
-export interface WitnessServerOptions {
+interface WitnessServerOptions {
   /** The name under which it cosigns. */
   readonly name: string;
   /** The logs it knows: checkpoints of any other origin are refused. */
@@ -29,7 +29,7 @@ export interface WitnessServerOptions {
   readonly requestMsMax?: number;
 }
 
-export interface WitnessServer {
+interface WitnessServer {
   readonly url: string;
   readonly vkey: string;
   close(): Promise<void>;

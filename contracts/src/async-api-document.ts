@@ -8,7 +8,7 @@ import { subjects } from "./subjects.ts";
 type Json = Readonly<Record<string, unknown>>;
 
 /** One kind of message: its name, what it says, and its form. */
-export interface Frame {
+interface Frame {
   readonly name: string;
   readonly sentence: string;
   readonly schema: z.ZodType;

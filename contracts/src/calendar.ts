@@ -22,7 +22,7 @@ import {
 export type Weekday = 1 | 2 | 3 | 4 | 5 | 6 | 7;
 
 /** Local times as HH:MM; the close is after the open on the same date, and 24:00 is the end of that date. */
-export interface WeeklySession {
+interface WeeklySession {
   readonly weekday: Weekday;
   readonly open: string;
   readonly close: string;

@@ -30,7 +30,7 @@ export interface DeclaredRoute {
   readonly deprecated?: { readonly since: string; readonly sunset: string; readonly instead: string };
 }
 
-export type FieldKind =
+type FieldKind =
   | "ID"
   | "SYMBOL"
   | "CURRENCY"

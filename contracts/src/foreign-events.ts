@@ -5,7 +5,7 @@ import { isOwnSource } from "./platform-services.ts";
 import { eventByName, subjects } from "./subjects.ts";
 
 /** A durable consumer on NATS: its name, and the one pattern that it may hear. */
-export interface ForeignConsumer {
+interface ForeignConsumer {
   readonly name: string;
   readonly filter: string;
 }

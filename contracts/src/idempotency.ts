@@ -42,7 +42,7 @@ export function isRepeatable(operation: Operation): boolean {
   return "repeatable" in operations[operation];
 }
 
-export interface KeyedProcedure {
+interface KeyedProcedure {
   /** Done again after it was cut off, it comes to the same. */
   readonly repeatable: boolean;
 }

@@ -18,7 +18,7 @@ export type EnvelopeLossLimit = (typeof lossLimits)[number];
 export type LossLimit = EnvelopeLossLimit | "equity";
 
 /** A strategy's profit or loss since the fund began. */
-export interface StrategyProfit {
+interface StrategyProfit {
   readonly strategyId: string;
   readonly profit: Decimal;
 }
@@ -82,7 +82,7 @@ export interface LossTrip {
 }
 
 /** The highest value, without flows, or one that may become it. */
-export interface LossPeak extends UnitCount {
+interface LossPeak extends UnitCount {
   readonly value: Decimal;
   readonly netFlows: Decimal;
   readonly at: Instant;

@@ -68,7 +68,7 @@ const named = {
   halts: z.boolean().optional().meta({ description: "What is halted and lifted." }),
 };
 
-export const subscribeFrame = z
+const subscribeFrame = z
   .strictObject({
     type: z.literal("subscribe"),
     ...named,
@@ -80,7 +80,7 @@ export const subscribeFrame = z
 
 export type SubscribeFrame = z.infer<typeof subscribeFrame>;
 
-export const unsubscribeFrame = z
+const unsubscribeFrame = z
   .strictObject({ type: z.literal("unsubscribe"), ...named })
   .meta({ description: "Takes channels away." });
 
@@ -90,20 +90,20 @@ export type ClientFrame = z.infer<typeof clientFrame>;
 const channel = z.string().meta({ description: "quotes:AAPL, bars:AAPL:1m, funds or halts." });
 const sequence = z.int().min(0).meta({ description: "The one before in this channel, plus 1, plus `skipped`." });
 
-export const haltChangeData = z.object({
+const haltChangeData = z.object({
   change: z.enum(["raised", "lifted"]),
   halts: z.array(publicHalt),
   at: instantText,
 });
 
-export const updateData = z
+const updateData = z
   .union([quote, bar, haltChangeData, publicFunds])
   .meta({ description: "A Quote, a closed Bar, the list of funds, or what was halted or lifted." });
-export const snapshotData = z.union([quote.nullable(), z.array(bar), z.array(publicHalt), publicFunds]).meta({
+const snapshotData = z.union([quote.nullable(), z.array(bar), z.array(publicHalt), publicFunds]).meta({
   description: "The quote (null before the first), the newest bars, the list of funds, or the halts in force.",
 });
 
-export const welcomeFrame = z.object({
+const welcomeFrame = z.object({
   type: z.literal("welcome"),
   heartbeat_s: z.int(),
   limits: z.object({
@@ -115,13 +115,13 @@ export const welcomeFrame = z.object({
     behind_bytes_max: z.int(),
   }),
 });
-export const subscribedFrame = z.object({
+const subscribedFrame = z.object({
   type: z.literal("subscribed"),
   id: frameId,
   channels: z.array(channel).meta({ description: "Everything that is subscribed now." }),
 });
-export const snapshotFrame = z.object({ type: z.literal("snapshot"), channel, sequence, data: snapshotData });
-export const updatesFrame = z.object({
+const snapshotFrame = z.object({ type: z.literal("snapshot"), channel, sequence, data: snapshotData });
+const updatesFrame = z.object({
   type: z.literal("updates"),
   items: z.array(
     z.object({
@@ -132,12 +132,12 @@ export const updatesFrame = z.object({
     }),
   ),
 });
-export const heartbeatFrame = z.object({
+const heartbeatFrame = z.object({
   type: z.literal("heartbeat"),
   at: instantText,
   stale: z.array(z.enum(["quotes", "funds", "halts"])).meta({ description: "What was not reported for 5 seconds." }),
 });
-export const gapFrame = z.object({
+const gapFrame = z.object({
   type: z.literal("gap"),
   channel,
   sequence,
@@ -145,8 +145,8 @@ export const gapFrame = z.object({
   to_sequence: sequence,
   detail: z.string(),
 });
-export const errorFrame = z.object({ type: z.literal("error"), id: frameId, code: idText, detail: z.string() });
-export const shutdownFrame = z.object({ type: z.literal("shutdown"), reconnect_after_s: z.int() });
+const errorFrame = z.object({ type: z.literal("error"), id: frameId, code: idText, detail: z.string() });
+const shutdownFrame = z.object({ type: z.literal("shutdown"), reconnect_after_s: z.int() });
 
 export const serverFrame = z.discriminatedUnion("type", [
   welcomeFrame,

@@ -53,7 +53,7 @@ export function complaintAboutName(name: string): string | undefined {
 }
 
 /** What is wrong with a pattern, in one sentence, or undefined when nothing is. */
-export function complaintAboutPattern(pattern: string): string | undefined {
+function complaintAboutPattern(pattern: string): string | undefined {
   const words = pattern.split(".");
   if (words.slice(0, -1).includes(">")) return "its > is not the last word";
   return complaintAboutName(words.map((part) => (part === "*" || part === ">" ? "x" : part)).join("."));

@@ -12,7 +12,7 @@ import { genesisFault } from "./genesis.ts";
 import { asHash, hashLength, hexLength, hexOfHash, isHashHex, type Sha256OfBytes, zeroHex } from "./hash.ts";
 import { isEarlier, isTimestamp, timestampLength } from "./timestamp.ts";
 
-export type ChainFaultCode = Extract<
+type ChainFaultCode = Extract<
   AuditFaultCode,
   "ENTRY_MALFORMED" | "SEQUENCE_MISMATCH" | "LINK_MISMATCH" | "HASH_MISMATCH" | "TIME_BACKWARDS" | "GENESIS_MISMATCH"
 >;

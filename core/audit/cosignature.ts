@@ -22,7 +22,7 @@ export interface CosignatureClock {
 
 export const aheadSMaxDefault = 60;
 
-export type Cosignature =
+type Cosignature =
   | { readonly kind: "valid"; readonly timestampS: number }
   | { readonly kind: "from the future"; readonly timestampS: number }
   | { readonly kind: "bad" };

@@ -25,7 +25,7 @@ export const subjectCharactersMax = 256;
 export const hashRunLength = 2 * hexLength + `,"hash":"","prev_hash":""`.length;
 
 /** Positions are those in the room where the text was put. */
-export interface EntryLayout {
+interface EntryLayout {
   /** Where `,"hash":` begins; in the text of six, where it would. */
   hashRun: number;
   /** The first digit of `hash` and of `prev_hash`; not set by the text of six. */

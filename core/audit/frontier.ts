@@ -3,14 +3,14 @@
 import type { Hash } from "./hash.ts";
 import { foldRight, isSize, perfectSubtrees, type TreeHash } from "./merkle.ts";
 
-export interface FrontierSnapshot {
+interface FrontierSnapshot {
   readonly size: number;
   /** From left to right: the largest power of two first. */
   readonly hashes: readonly Hash[];
 }
 
 /** Called with every perfect subtree when it becomes full, leaves included. */
-export type Completed = (level: number, index: number, hash: Hash) => void;
+type Completed = (level: number, index: number, hash: Hash) => void;
 
 export interface Frontier {
   readonly size: number;
@@ -62,7 +62,7 @@ export function createFrontier(tree: TreeHash, from?: FrontierSnapshot, complete
 }
 
 /** What a bundle says of a tree: the hashes around its entries. */
-export interface TreeParts {
+interface TreeParts {
   readonly from: number;
   readonly left: readonly Hash[];
   readonly leaves: Iterable<Hash>;

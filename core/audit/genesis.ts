@@ -5,10 +5,10 @@ import { type Entry, type EntryRecord, makeEntry } from "./entry.ts";
 import { type Sha256OfBytes, zeroHex } from "./hash.ts";
 import { ed25519Type, isKeyName, readVerifierKey } from "./signed-note.ts";
 
-export const auditFormat = "portcullis-audit/v1";
+const auditFormat = "portcullis-audit/v1";
 export const genesisAction = "chain.genesis";
-export const genesisActor = "service:operations";
-export const keysMax = 16;
+const genesisActor = "service:operations";
+const keysMax = 16;
 
 const canonicalization = "rfc8785";
 const hashName = "sha-256";
@@ -22,12 +22,12 @@ export interface Genesis {
   readonly keys: readonly string[];
 }
 
-export interface GenesisWrong {
+interface GenesisWrong {
   readonly expected: string;
   readonly actual: string;
 }
 
-export function defaultOrigin(incarnation: string): string {
+function defaultOrigin(incarnation: string): string {
   return `portcullis/audit/${incarnation}`;
 }
 

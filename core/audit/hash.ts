@@ -37,7 +37,7 @@ export function bytesOfHash(hash: Hash): Uint8Array {
 }
 
 /** The 64 lower-case hex digits, as ASCII. */
-export function hexBytesOfHash(hash: Hash): Uint8Array {
+function hexBytesOfHash(hash: Hash): Uint8Array {
   const digits = new Uint8Array(hexLength);
   writeHex(hash, digits);
   return digits;

@@ -97,7 +97,7 @@ function covers(term: KeyTerm, size: number): boolean {
   return term.fromSize <= size && size <= term.toSize;
 }
 
-export interface KeyEntry {
+interface KeyEntry {
   readonly action: string;
   readonly sequence: number;
   readonly subjectId: string;

@@ -13,7 +13,7 @@ export interface TreeHash {
 }
 
 /** A perfect subtree: `index` is its place among those of its level; level 0 are the leaves. */
-export interface Subtree {
+interface Subtree {
   readonly level: number;
   readonly index: number;
 }

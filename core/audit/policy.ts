@@ -18,7 +18,7 @@ export interface Policy {
   readonly witnesses: readonly VerifierKey[];
 }
 
-export const witnessesMax = 64;
+const witnessesMax = 64;
 const policyLengthMax = 65_536;
 
 /** A policy from `2 of <vkey>,<vkey>,<vkey>` or from `{"k":2,"witnesses":["<vkey>",…]}`. */
@@ -78,7 +78,7 @@ function partsOfJson(text: string): Parts | undefined {
   return vkeys.length === witnesses.length ? { k, vkeys } : undefined;
 }
 
-export type Cosigned =
+type Cosigned =
   | {
       readonly kind: "counted";
       /** In the policy's order, each once. */

@@ -60,7 +60,7 @@ export function consistencyProof(tree: TreeHash, first: number, second: number, 
   return consistencySpans(first, second).map((span) => spanHash(tree, span, hashAt));
 }
 
-export interface InclusionClaim {
+interface InclusionClaim {
   readonly leaf: Hash;
   readonly index: number;
   readonly size: number;
@@ -91,7 +91,7 @@ export function verifyInclusion(tree: TreeHash, { leaf, index, size, root, proof
   return last === 0 && hash === root;
 }
 
-export interface ConsistencyClaim {
+interface ConsistencyClaim {
   readonly first: number;
   readonly firstRoot: Hash;
   readonly second: number;

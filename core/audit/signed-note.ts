@@ -46,9 +46,9 @@ export interface Note {
 }
 
 /** How many signatures one note may carry, and how many characters it may have: far more than any policy needs. */
-export const signaturesMax = 100;
+const signaturesMax = 100;
 export const noteLengthMax = 524_288;
-export const nameLengthMax = 256;
+const nameLengthMax = 256;
 
 const publicKeyBytes = 32;
 const keyIdBytes = 4;
@@ -137,7 +137,7 @@ export function signatureLine(key: VerifierKey, signature: Uint8Array): string {
 }
 
 /** A text that can be signed: lines, each ended, without control characters. */
-export function isNoteText(text: string): boolean {
+function isNoteText(text: string): boolean {
   return text.length > 1 && text.endsWith("\n") && !hasLoneSurrogate(text) && !hasControlCharacter(text);
 }
 
@@ -152,7 +152,7 @@ export function signNote(
   return `${text}\n${signers.map(({ key, sign }) => signatureLine(key, sign(message))).join("")}`;
 }
 
-export type Opened =
+type Opened =
   | { readonly kind: "opened"; readonly signedBy: readonly VerifierKey[] }
   | { readonly kind: "bad signature"; readonly by: string }
   | { readonly kind: "no known key" };

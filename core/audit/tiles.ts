@@ -18,9 +18,9 @@ export interface Tile {
 }
 
 /** A bundle of entries has the number and the width of its tile of level 0. */
-export type EntryBundle = Omit<Tile, "level">;
+type EntryBundle = Omit<Tile, "level">;
 
-export type TilePath = ({ readonly kind: "tile" } & Tile) | ({ readonly kind: "entries" } & EntryBundle);
+type TilePath = ({ readonly kind: "tile" } & Tile) | ({ readonly kind: "entries" } & EntryBundle);
 
 /** How wide a tile is in a tree of this size; 0 when there is none. */
 export function tileWidth(size: number, level: number, index: number): number {

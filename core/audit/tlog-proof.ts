@@ -15,7 +15,7 @@ import { judgeCheckpoint, type TrustedCheckpoint } from "./trusted-checkpoint.ts
 
 const firstLine = "c2sp.org/tlog-proof@v1";
 /** The most hashes that lead from a leaf to a root. */
-export const inclusionHashesMax = 63;
+const inclusionHashesMax = 63;
 /** Of the whole file: an entry of the largest size in base64, the hashes and the largest note fit. */
 const proofLengthMax = noteLengthMax + 131_072;
 
@@ -44,7 +44,7 @@ export interface TlogProofOptions {
   readonly aheadSMax?: number | undefined;
 }
 
-export interface TlogProofReport extends TrustedCheckpoint {
+interface TlogProofReport extends TrustedCheckpoint {
   readonly origin: string;
   readonly size: number;
   readonly index: number;

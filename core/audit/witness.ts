@@ -21,7 +21,7 @@ import {
 } from "./signed-note.ts";
 
 /** The most hashes that a proof between two sizes can have. */
-export const consistencyHashesMax = 63;
+const consistencyHashesMax = 63;
 
 /** What a witness keeps of a log: the last checkpoint that it cosigned, with the note that said so. */
 export interface WitnessedState {
@@ -30,7 +30,7 @@ export interface WitnessedState {
   readonly note: string;
 }
 
-export interface WitnessedLog {
+interface WitnessedLog {
   readonly keys: readonly VerifierKey[];
   /** Undefined before the first cosignature. */
   readonly state: WitnessedState | undefined;
@@ -45,7 +45,7 @@ export interface WitnessContext {
   readonly nowUs: number;
 }
 
-export interface AddCheckpointRequest {
+interface AddCheckpointRequest {
   readonly oldSize: number;
   readonly proof: readonly Hash[];
   readonly noteText: string;
@@ -53,7 +53,7 @@ export interface AddCheckpointRequest {
 }
 
 /** Two checkpoints that the log signed and that cannot both be true. */
-export interface Misbehaviour {
+interface Misbehaviour {
   readonly origin: string;
   readonly kept: string;
   readonly submitted: string;

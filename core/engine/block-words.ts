@@ -3,7 +3,7 @@ import type { DenialCode, FaultCode } from "../../contracts/src/codes.ts";
 import { episodeEnds, findCondition, restrictionsList } from "../blocks/index.ts";
 import type { StandingBlock } from "./standing.ts";
 
-export interface BlockWords {
+interface BlockWords {
   readonly ends: string;
   readonly command?: string;
   /** Why it is not known since when, where it is not. */

@@ -5,7 +5,7 @@ import type { Subject } from "../../contracts/src/subject.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { decisionMadeOf, gatePassedOf, partsOf, rejectionOf } from "../state/rejection.ts";
 
-export interface DecisionEvent {
+interface DecisionEvent {
   readonly id: string;
   readonly subject: string;
   readonly key: string;

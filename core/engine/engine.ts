@@ -83,7 +83,7 @@ import { reserveWithdrawal, type WithdrawalAsked } from "./withdrawal.ts";
 export type Checked = CheckResult;
 export type EngineOptions = Options;
 
-export interface EngineFacts {
+interface EngineFacts {
   readonly funds: number;
   readonly strategies: number;
   readonly symbols: number;
@@ -98,7 +98,7 @@ export interface EngineFacts {
 }
 
 /** A fund's exposure as the engine counts it: exact products, in units of 10^-36. */
-export interface FundExposure {
+interface FundExposure {
   readonly gross: bigint;
   readonly netHigh: bigint;
   readonly netLow: bigint;

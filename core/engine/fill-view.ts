@@ -34,7 +34,7 @@ import type { FundView } from "../state/view.ts";
 import type { NameHashes } from "./fast/order-hash.ts";
 
 /** The halts in force, by whom they cover; the strictest of each level. */
-export interface HaltBook {
+interface HaltBook {
   known: boolean;
   epoch: number;
   firm: ActiveHalt | undefined;

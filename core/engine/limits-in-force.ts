@@ -43,7 +43,7 @@ export function imagine(
   return { order, at };
 }
 
-export interface LimitInForce {
+interface LimitInForce {
   /** The envelope's field; a sector's limit is sector_limits_pct.<sector>. */
   readonly field: string;
   /** The symbol or the sector that it is about; empty when it is the fund's own. */

@@ -4,7 +4,7 @@
 import type { Order, RiskDecision } from "../../contracts/src/generated/svc/v1/order.ts";
 import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
 
-export interface RiskOfficerQuestion {
+interface RiskOfficerQuestion {
   readonly system: string;
   readonly prompt: string;
 }

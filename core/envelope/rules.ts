@@ -3,7 +3,7 @@
 import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
 
 /** What the schema complains about; of its own words only the place is used. */
-export interface Issue {
+interface Issue {
   readonly path: readonly PropertyKey[];
 }
 

@@ -110,7 +110,7 @@ export function owedBy(fund: FundBook, row: number, book: SymbolBook): amounts.A
 }
 
 /** Of so many calls; only what is written is owed. */
-export function owedOf(calls: amounts.Amount, multiplier: amounts.Amount): amounts.Amount {
+function owedOf(calls: amounts.Amount, multiplier: amounts.Amount): amounts.Amount {
   return amounts.isNegative(calls) ? amounts.timesUp(amounts.negated(calls), multiplier) : amounts.nothing;
 }
 

@@ -139,7 +139,7 @@ function changedFill(fill: Fill, booked: Fill | undefined): Refusal | undefined 
 const sameText = ["order_id", "fund_id", "strategy_id", "symbol", "side"] as const;
 
 /** Which of the fields that move the books differ; "10" and "10.0" do not. */
-export function changedFields(one: Fill, other: Fill): readonly string[] {
+function changedFields(one: Fill, other: Fill): readonly string[] {
   const changed: string[] = sameText.filter((field) => one[field] !== other[field]);
   if (decimal.parse(one.quantity) !== decimal.parse(other.quantity)) changed.push("quantity");
   if (decimal.parse(one.price) !== decimal.parse(other.price)) changed.push("price");

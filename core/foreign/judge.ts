@@ -18,7 +18,7 @@ export interface Judged {
   readonly position: ForeignPosition;
 }
 
-export interface Judging {
+interface Judging {
   readonly event: ForeignEvent;
   readonly known: KnownReference;
   /** Of the event's source, fund and kind, as it is kept. */

@@ -13,7 +13,7 @@ export const foreignKinds = ["orders", "fills", "values"] as const;
 export type ForeignKind = (typeof foreignKinds)[number];
 
 /** Numbers that were skipped, both ends included. */
-export interface MissingRange {
+interface MissingRange {
   readonly from: number;
   readonly to: number;
   /** Since when they are missing. */
@@ -31,7 +31,7 @@ export interface ForeignPosition {
 /** NEXT: the one that was due. GAP: numbers before it are missing. LATE: it was missing and has come. REPEATED: it was heard before, or given up. */
 export type Numbering = "NEXT" | "GAP" | "LATE" | "REPEATED";
 
-export interface Numbered {
+interface Numbered {
   readonly position: ForeignPosition;
   readonly numbering: Numbering;
 }

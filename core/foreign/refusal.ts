@@ -1,6 +1,6 @@
 // Why an event of a foreign system may not enter.
 
-export type RefusalCode =
+type RefusalCode =
   | "EVENT_FUND_UNKNOWN"
   | "EVENT_SYMBOL_UNKNOWN"
   | "EVENT_STRATEGY_UNKNOWN"

@@ -36,7 +36,7 @@ export function optionCase(view: FundView, own: Notional, unitValue: Amount): Wo
   };
 }
 
-export interface StressLosses {
+interface StressLosses {
   /** Without the order, and with it. */
   readonly before: Exact;
   readonly after: Exact;

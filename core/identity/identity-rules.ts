@@ -17,7 +17,7 @@ export const personRoles: readonly Role[] = roles.filter((role) => role !== "ser
 /** How long a request waits for its co-signer: over night, and not over a week. */
 export const identityRequestMs = 24 * 3_600_000;
 export const identityRequestsMax = 100;
-export const operatorsMax = 1_000;
+const operatorsMax = 1_000;
 
 export interface KnownPerson {
   readonly name: string;
@@ -33,7 +33,7 @@ export type PersonChange =
   | { readonly kind: "add" | "roles"; readonly name: string; readonly roles: readonly string[] }
   | { readonly kind: "disable" | "reset factor"; readonly name: string };
 
-export interface Caller {
+interface Caller {
   readonly name: string;
   readonly actor: string;
   readonly subject: string;
@@ -142,7 +142,7 @@ function external({ kind, name }: PersonChange): Denial {
   return denied("OPERATORS_EXTERNAL", `${there}${now}.`);
 }
 
-export interface CosignVerdict {
+interface CosignVerdict {
   readonly denial?: Denial;
   /** The request can never be signed from here on. */
   readonly ends?: "expired" | "void";

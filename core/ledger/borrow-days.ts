@@ -4,7 +4,7 @@ import * as decimal from "../../contracts/src/decimal.ts";
 import { borrowFeeOfDay, cost, sharesOf } from "./ledger.ts";
 
 /** A quantity of a symbol that a strategy holds, or that it traded. */
-export interface StrategyQuantity {
+interface StrategyQuantity {
   readonly strategyId: string;
   readonly symbol: string;
   readonly quantity: Decimal;
@@ -19,7 +19,7 @@ export interface BorrowedSymbol {
   readonly strategies: readonly { readonly strategyId: string; readonly quantity: Decimal }[];
 }
 
-export interface BorrowTerms {
+interface BorrowTerms {
   readonly price: string;
   /** Yearly, as a fraction. */
   readonly fee_pct: string;

@@ -26,14 +26,14 @@ export interface TradedInstrument {
 }
 
 /** Who books, when, and the id by which it is booked once. */
-export interface BookedAs {
+interface BookedAs {
   readonly entryId: string;
   readonly bookedBy: string;
   readonly at: Instant;
   readonly reason: string;
 }
 
-export interface MovedMoney extends BookedAs {
+interface MovedMoney extends BookedAs {
   readonly fundId: string;
   readonly currency: string;
   readonly amount: Decimal;

@@ -21,7 +21,7 @@ export interface BookedPosition {
   readonly openedBy: string;
 }
 
-export interface BookedTrade {
+interface BookedTrade {
   readonly fillId: string;
   readonly side: Side;
   readonly quantity: Decimal;

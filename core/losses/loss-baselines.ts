@@ -15,7 +15,7 @@ const dayMs = 86_400_000;
  */
 const ageMsMax = { daily: 7 * dayMs, weekly: 14 * dayMs, monthly: 35 * dayMs } as const;
 
-export interface Rolled {
+interface Rolled {
   readonly state: LossState;
   /** To be written down. */
   readonly baselines: readonly Baseline[];

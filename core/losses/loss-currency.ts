@@ -7,7 +7,7 @@ import type { Baseline, FundValuation, LossSample, LossState, UnitCount } from "
 import type { WindowSamples } from "./loss-figures.ts";
 import { scaled, shiftOf, unitCount, withFlows } from "./loss-units.ts";
 
-export interface Restated {
+interface Restated {
   readonly state: LossState;
   /** To be written down. */
   readonly baselines: readonly Baseline[];

@@ -22,7 +22,7 @@ export interface PriceStanding {
   readonly until: Instant;
 }
 
-export interface PriceRules {
+interface PriceRules {
   /** Whether the instrument is traded at that moment, as far as its calendar says; true where nobody knows. */
   readonly isInSession: (symbol: string) => boolean;
   readonly ageMsMax: number;

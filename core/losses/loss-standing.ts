@@ -40,7 +40,7 @@ import type { LossDay, LossPeriods } from "./loss-periods.ts";
 import type { PriceStanding } from "./loss-prices.ts";
 import { hasGrown, lossThatHaltsAgain, tripAfter } from "./loss-trips.ts";
 
-export type LossStateName = "JUDGED" | "PENDING" | "BREACHED" | "RESUMED" | "NOT_JUDGED";
+type LossStateName = "JUDGED" | "PENDING" | "BREACHED" | "RESUMED" | "NOT_JUDGED";
 
 /** Everything that decides how the limits stand. */
 export interface LossLook {

@@ -34,7 +34,7 @@ export function withFlows(past: Counted, now: Counted): Decimal {
   return decimal.round(decimal.add(perUnits, shiftNow), scaledPlaces, "half-even");
 }
 
-export interface CountedOn {
+interface CountedOn {
   readonly state: LossState;
   readonly valuation: FundValuation;
 }

@@ -13,9 +13,9 @@ import type { Instrument } from "../../contracts/src/records/market.ts";
 import { inverse, type Ratio, scaled } from "../ledger/corporate-actions.ts";
 
 /** Series that one action adjusts at most: each is a leg of it, and the whole action is one event. */
-export const seriesMax = 500;
+const seriesMax = 500;
 
-export type AdjustedOptions =
+type AdjustedOptions =
   | { readonly legs: readonly ActionLeg[] }
   /** Why it cannot be done, and what to do. */
   | { readonly why: string };

@@ -8,7 +8,7 @@ import { greeksOf, impliedVolatility, interestRate, type OptionTerms } from "./b
 import { endOfDate } from "./option-expiry.ts";
 
 /** The stress: how far the underlying moves, either way, and by how much volatility rises with it. */
-export const stressMove = 0.2;
+const stressMove = 0.2;
 const stressVolatility = 1.5;
 const secondsPerYear = 31_557_600;
 const deltaDigits = 1_000_000;

@@ -4,7 +4,7 @@
 import type { Decimal } from "../../contracts/src/decimal.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 
-export interface Exit {
+interface Exit {
   /** What is still to be sold or bought. */
   readonly quantity: Decimal;
   readonly price: Decimal;

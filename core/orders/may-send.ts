@@ -30,7 +30,7 @@ export function passesHalt(
   return halt.severity !== "STRATEGY_HALT" || decision?.reduces_strategy === true;
 }
 
-export interface Sending {
+interface Sending {
   readonly order: Order;
   readonly decision: RiskDecision;
   readonly halts: readonly ActiveHalt[];

@@ -13,7 +13,7 @@ export interface RestingExit {
   readonly remaining: Decimal;
 }
 
-export interface Shrunk {
+interface Shrunk {
   readonly orderId: string;
   /** Zero: it has to go. */
   readonly remaining: Decimal;

@@ -157,7 +157,7 @@ function hold(books: Books, order: OpenOrder, change: Amount): void {
 }
 
 /** What a reservation needs to know of an order. */
-export interface NewOrder {
+interface NewOrder {
   readonly order_id: string;
   readonly strategy_id: string;
   readonly side: string;

@@ -39,7 +39,7 @@ export function repeatsWithin(
   return countWithin(repeats.ring, at, Math.min(windowMs * 1_000, repeats.windowMicroseconds));
 }
 
-export interface Approval {
+interface Approval {
   readonly book: SymbolBook;
   readonly side: string;
   readonly quantity: Amount;

@@ -17,7 +17,7 @@ import type { Amended, OpenOrder } from "./open-order.ts";
 import { noAmendments, type OrderBook, reserveAgain, settle } from "./reservations.ts";
 
 /** An open order with an approval of which nothing shows that it was sent. */
-export interface UnsentApproval {
+interface UnsentApproval {
   readonly orderId: string;
   /** The whole order, or only amendments of it. */
   readonly what: "ORDER" | "AMENDMENT";
@@ -41,7 +41,7 @@ const droppedMax = 16;
 const isUnsent = (until: number, through: number): boolean => until <= through;
 
 /** Those of its approvals that nothing shows to be sent, if their time ran out by then; undefined when there are none. */
-export function unsentOf(order: OpenOrder, through: Instant): UnsentApproval | undefined {
+function unsentOf(order: OpenOrder, through: Instant): UnsentApproval | undefined {
   if (order.awaitsVerdict) return undefined;
   const { id: orderId, unsentUntil, amendments } = order;
   if (!Number.isNaN(unsentUntil)) {
@@ -165,7 +165,7 @@ export interface Swept {
 }
 
 /** A sweep that is under way, for the index of what may have lapsed. */
-export interface SweepState {
+interface SweepState {
   readonly found: Map<SymbolBook, Map<FundBook, OpenOrder[]>>;
 }
 

@@ -23,7 +23,7 @@ export interface Asker {
 
 export const unknownAsker: Asker = { actor: "", isPlatform: false };
 
-export interface WaitingExit {
+interface WaitingExit {
   readonly orderId: string;
   readonly fundId: string;
   readonly symbol: string;
@@ -95,7 +95,7 @@ export function waitingExit(
 }
 
 /** What holds the room that an exit needs. */
-export interface RoomHeld {
+interface RoomHeld {
   /** Whether approvals are among it that were not shown to be sent. */
   readonly byUnsent: boolean;
   /** Who holds how much, for people. */

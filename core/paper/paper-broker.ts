@@ -65,13 +65,13 @@ export interface Decided<Answer> {
   readonly changes: BookChanges | undefined;
 }
 
-export type NewOrder = Omit<
+type NewOrder = Omit<
   PaperOrder,
   "brokerOrderId" | "arrival" | "triggered" | "state" | "filledQuantity" | "executionCount" | "reason" | "updatedAt"
 >;
 
 /** A corporate action as the paper broker takes it in. */
-export interface PaperAction {
+interface PaperAction {
   readonly actionId: string;
   readonly legs: readonly {
     readonly symbol: string;
@@ -136,7 +136,7 @@ export function cancelOrder(view: BookView, at: Instant): Decided<PaperOrder | u
   return { answer: order, changes: changesOf(view, [{ order }], at) };
 }
 
-export interface PaperAmendment {
+interface PaperAmendment {
   readonly quantity?: decimal.Decimal;
   readonly limitPrice?: decimal.Decimal;
   readonly stopPrice?: decimal.Decimal;

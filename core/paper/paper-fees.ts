@@ -2,14 +2,14 @@
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { AssetClass } from "../../contracts/src/records/values.ts";
 
-export interface FeeRule {
+interface FeeRule {
   /** For every share, coin or contract. */
   readonly perUnit: decimal.Decimal;
   /** A fraction of quantity x price. */
   readonly ofValue: decimal.Decimal;
 }
 
-export const paperFees: Readonly<Record<AssetClass, FeeRule>> = {
+const paperFees: Readonly<Record<AssetClass, FeeRule>> = {
   EQUITY: { perUnit: decimal.parse("0.005"), ofValue: decimal.zero },
   CRYPTO: { perUnit: decimal.zero, ofValue: decimal.parse("0.001") },
   OPTION: { perUnit: decimal.parse("0.65"), ofValue: decimal.zero },

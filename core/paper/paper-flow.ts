@@ -6,7 +6,7 @@
 // the time, a little late; other news comes without anything happening.
 import { bitsAt, fractionAt, laneOf } from "./seeded-random.ts";
 
-export interface Burst {
+interface Burst {
   /** Seconds since 1970, in the market's time. */
   readonly startS: number;
   readonly lengthS: number;
@@ -15,7 +15,7 @@ export interface Burst {
   readonly strength: number;
 }
 
-export interface Headline {
+interface Headline {
   readonly slot: number;
   readonly atS: number;
   readonly text: string;
@@ -43,7 +43,7 @@ export function flowStreams(seed: number, symbol: string): FlowStreams {
   };
 }
 
-export function burstIn({ burst: lane }: FlowStreams, slot: number): Burst | undefined {
+function burstIn({ burst: lane }: FlowStreams, slot: number): Burst | undefined {
   if (fractionAt(lane, slot) >= burstChance) return undefined;
   const bits = bitsAt(lane ^ 0x5bd1_e995, slot);
   return {

@@ -16,7 +16,7 @@ import { movePosition, type PaperPosition } from "./paper-positions.ts";
 
 type Decimal = decimal.Decimal;
 
-export type PaperOrderState = "WORKING" | "PARTIALLY_FILLED" | "FILLED" | "CANCELLED" | "EXPIRED" | "REJECTED";
+type PaperOrderState = "WORKING" | "PARTIALLY_FILLED" | "FILLED" | "CANCELLED" | "EXPIRED" | "REJECTED";
 
 /** An order as the paper broker keeps it. */
 export interface PaperOrder {
@@ -76,7 +76,7 @@ export interface MatchingStep {
   readonly execution?: PaperExecution;
 }
 
-export interface Matched {
+interface Matched {
   readonly steps: readonly MatchingStep[];
   /** Stops that were touched and did not trade: they changed, and nobody is notified. */
   readonly touched: readonly PaperOrder[];
@@ -92,7 +92,7 @@ export function isBuy(side: Side): boolean {
   return side === "BUY" || side === "BUY_TO_COVER";
 }
 
-export function remainingOf(order: PaperOrder): Decimal {
+function remainingOf(order: PaperOrder): Decimal {
   return decimal.subtract(order.quantity, order.filledQuantity);
 }
 

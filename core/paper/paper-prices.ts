@@ -56,14 +56,14 @@ export interface PaperListing {
   };
 }
 
-export interface PriceGap {
+interface PriceGap {
   readonly symbol: string;
   readonly pct: number;
   readonly from: string;
 }
 
 /** One-sided flow by those who know something. */
-export interface InformedFlow {
+interface InformedFlow {
   readonly symbol: string;
   readonly side: "buy" | "sell";
   readonly from: string;
@@ -82,7 +82,7 @@ export interface ListingStep {
   readonly paid?: { readonly perShare: string; readonly from: Instant };
 }
 
-export interface PaperPricesOptions {
+interface PaperPricesOptions {
   readonly seed: number;
   readonly beganAt: Instant;
   /** How fast it ran from when on; as our time does without any. */

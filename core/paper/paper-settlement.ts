@@ -9,7 +9,7 @@ import { isOpenState, type PaperOrder } from "./paper-matching.ts";
 import { movePosition, type PaperPosition } from "./paper-positions.ts";
 
 /** What the broker says of a contract that it has settled. */
-export interface PaperSettlement {
+interface PaperSettlement {
   /** Of the underlying. */
   readonly price: decimal.Decimal;
   readonly at: Instant;

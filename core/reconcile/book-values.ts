@@ -22,12 +22,12 @@ export interface ValuesCompared {
   readonly ledgerBefore: readonly LedgerMark[];
 }
 
-export interface ValueDifference {
+interface ValueDifference {
   readonly about: string;
   readonly sentence: string;
 }
 
-export interface ValuesResult {
+interface ValuesResult {
   readonly compared: number;
   readonly differences: readonly ValueDifference[];
   readonly notCompared: readonly string[];

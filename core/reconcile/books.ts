@@ -44,7 +44,7 @@ export interface BookResult {
   readonly notCompared?: readonly string[];
 }
 
-export type BookResults = Readonly<Record<BookCheckName, BookResult>>;
+type BookResults = Readonly<Record<BookCheckName, BookResult>>;
 
 /** Sums over everything up to the marks. */
 export interface BookTotals {

@@ -15,8 +15,8 @@ import * as decimal from "../../contracts/src/decimal.ts";
 import { format, type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
 import type { ReconcileDifference } from "../../contracts/src/records/operations.ts";
 
-export type DifferenceClass = ReconcileDifference["class"];
-export type Holdings = ReadonlyMap<string, Decimal>;
+type DifferenceClass = ReconcileDifference["class"];
+type Holdings = ReadonlyMap<string, Decimal>;
 
 export interface Mismatch {
   readonly symbol: string;
@@ -63,7 +63,7 @@ export interface Evidence {
   readonly isWhole: boolean;
 }
 
-export interface Classified {
+interface Classified {
   readonly class: DifferenceClass;
   readonly evidence: string;
 }
@@ -133,7 +133,7 @@ export interface KnownDifference {
 }
 
 /** One complete answer of the broker beside our own books. */
-export interface Look {
+interface Look {
   readonly ours: Decimal;
   readonly brokers: Decimal;
   readonly brokerAsOf: Instant;
@@ -183,7 +183,7 @@ export interface StrategyHolding {
   readonly averagePrice: Decimal;
 }
 
-export interface Adjustment {
+interface Adjustment {
   readonly strategyId: string;
   readonly from: Decimal;
   readonly to: Decimal;

@@ -3,7 +3,7 @@
 //
 // The owner of a block may use what lies within it and nothing else: the language does not watch over that (fund-state.test.ts does).
 
-export interface CellPage {
+interface CellPage {
   readonly cells: Float64Array;
   /** The same memory as whole numbers of half the size. */
   readonly words: Int32Array;

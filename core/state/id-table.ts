@@ -5,7 +5,7 @@
 // in theirs stand in a map beside the table.
 
 /** A record that the functions below change in place. */
-export interface IdTable {
+interface IdTable {
   /** At their places; empty where a place is free. */
   readonly ids: (string | undefined)[];
   /** Of the ids at the same places. */

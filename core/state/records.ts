@@ -52,7 +52,7 @@ export interface SymbolPrices {
 }
 
 /** What an option's exposure is counted by, beside its prices. */
-export interface OptionBook {
+interface OptionBook {
   /** Undefined when it names none, or one in another currency: then it cannot be counted. */
   readonly underlying: SymbolBook | undefined;
   /** The first moment at which it has ended; NaN when nobody said. */
@@ -88,7 +88,7 @@ export interface FundBook extends FundState {
 }
 
 /** What a fund's options add up to, each with its underlying. */
-export interface OptionSums {
+interface OptionSums {
   /** By the underlying's slot. */
   readonly groups: ReadonlyMap<number, OptionGroup>;
   /** What all of them could lose in the stress together. */
@@ -127,7 +127,7 @@ export interface Repeats {
   readonly ring: InstantRing;
 }
 
-export interface FxQuote {
+interface FxQuote {
   readonly rate: Amount;
   readonly at: number;
 }
@@ -364,4 +364,4 @@ export function strategyBookOf(books: Books, strategyId: string): StrategyBook {
 export type Place = { readonly fund_id: string; readonly symbol: string; readonly broker: string };
 
 /** Negative when short; what is nothing is not kept. */
-export type BrokerHoldings = Map<string, { readonly place: Place; readonly quantity: Amount }>;
+type BrokerHoldings = Map<string, { readonly place: Place; readonly quantity: Amount }>;

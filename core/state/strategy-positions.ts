@@ -7,7 +7,7 @@
 //  3. What is nothing in every respect is not kept.
 import { type Amount, isNothing, nothing, plus } from "../money/amount.ts";
 
-export interface StrategyPosition {
+interface StrategyPosition {
   /** Negative when short. */
   quantity: Amount;
   pendingBuy: Amount;

@@ -52,7 +52,7 @@ export function studentQuantile(p: number, freedom: number): number {
   );
 }
 
-export const chiSquaredCdf = (x: number, freedom: number): number => gammaBelow(freedom / 2, x / 2);
+const chiSquaredCdf = (x: number, freedom: number): number => gammaBelow(freedom / 2, x / 2);
 export const chiSquaredSf = (x: number, freedom: number): number => gammaAbove(freedom / 2, x / 2);
 
 export function chiSquaredQuantile(p: number, freedom: number): number {

@@ -29,7 +29,7 @@ export function ulcerIndex(returns: readonly number[]): number | null {
 }
 
 /** One fall from a peak. Indices are those of the returns; the peak before the first return is null, and so is a recovery that has not come. */
-export interface Drawdown {
+interface Drawdown {
   readonly peak: number | null;
   readonly valley: number;
   readonly recovery: number | null;

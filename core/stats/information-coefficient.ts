@@ -7,7 +7,7 @@ import { rankCorrelation } from "./rank-correlation.ts";
 export const symbolsMin = 5;
 /** Over time: the newest so many moments count, and fewer than the least give no answer. */
 export const momentsMax = 60;
-export const momentsMin = 20;
+const momentsMin = 20;
 
 /** What a signal said of a symbol, and what the symbol returned afterwards. */
 export interface RealisedSignal {

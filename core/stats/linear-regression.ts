@@ -11,7 +11,7 @@ export interface Fit {
   readonly rows: readonly (readonly number[])[];
 }
 
-export interface Basis {
+interface Basis {
   readonly rank: number;
   readonly columns: readonly (readonly number[])[];
   /** The basis vectors, and the upper triangle that makes the columns of them. */

@@ -15,13 +15,13 @@ export function sampleOf(values: readonly number[]): Sample | null {
   return middle === null || deviation === null ? null : { mean: middle, deviation, count: values.length };
 }
 
-export interface Interval {
+interface Interval {
   readonly lower: number;
   readonly upper: number;
 }
 
 /** The standard error of the sum of `horizon` new observations about `horizon` times the sample's mean. */
-export const predictionError = ({ deviation, count }: Sample, horizon: number): number =>
+const predictionError = ({ deviation, count }: Sample, horizon: number): number =>
   deviation * Math.sqrt(horizon + (horizon * horizon) / count);
 
 export const criticalValue = ({ count }: Sample, confidence: number): number =>

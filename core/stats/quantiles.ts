@@ -7,7 +7,7 @@ export function quantile(values: readonly number[], q: number): number | null {
   return quantileOfSorted(ascending(values), q);
 }
 
-export function quantileOfSorted(sorted: readonly number[], q: number): number | null {
+function quantileOfSorted(sorted: readonly number[], q: number): number | null {
   if (sorted.length === 0) return null;
   const position = (sorted.length - 1) * q;
   const index = Math.floor(position);
@@ -27,7 +27,7 @@ export function nearestRank(values: readonly number[], q: number): number | null
 export const median = (values: readonly number[]): number | null => quantile(values, 0.5);
 
 /** 1 / the third quartile of the normal distribution: makes a normal sample's median absolute deviation its standard deviation. */
-export const normalMadFactor = 1.482_602_218_505_602;
+const normalMadFactor = 1.482_602_218_505_602;
 
 /** The median absolute deviation, scaled to a standard deviation. */
 export function scaledMad(values: readonly number[]): number | null {

@@ -23,7 +23,7 @@ export interface StopQuote {
   readonly at: Instant | undefined;
 }
 
-export interface WatchedPosition {
+interface WatchedPosition {
   /** Negative when short; never zero. */
   readonly quantity: Decimal;
   /** The average entry price of the current opening. */
@@ -99,7 +99,7 @@ export interface Opposed {
   readonly free: Decimal;
 }
 
-export interface OwedCross {
+interface OwedCross {
   readonly with: Opposed;
   readonly quantity: Decimal;
 }
@@ -122,7 +122,7 @@ export function owedCross(facts: OwedFacts): OwedCross | undefined {
   return { with: most, quantity: decimal.min(lacking, most.free) };
 }
 
-export type OwedStep =
+type OwedStep =
   /** Nothing left to do. */
   | { readonly step: "end" }
   /** The attempt in hand may still trade. */

@@ -22,7 +22,7 @@ export interface BacktestClose {
   readonly closes: ReadonlyMap<string, Decimal>;
 }
 
-export interface BacktestDay {
+interface BacktestDay {
   readonly day: string;
   readonly return: number;
   /** Of what was said the day before and this day's returns; null on days with too few symbols. */
@@ -39,7 +39,7 @@ export interface Backtested extends Performance {
   readonly signals: readonly BacktestSignals[];
 }
 
-export interface BacktestSignals {
+interface BacktestSignals {
   readonly day: string;
   readonly signals: StrategyOpinion["signals"];
 }

@@ -1,7 +1,7 @@
 // A watchdog's configuration: keys with defaults and ranges. A value out of its range is refused with key, value and range, and nothing of that
 // configuration is used: the caller keeps the last good one.
 
-export interface NumberKey {
+interface NumberKey {
   readonly kind: "number";
   readonly default: number;
   readonly min: number;
@@ -11,7 +11,7 @@ export interface NumberKey {
   readonly sentence: string;
 }
 
-export interface WordKey<Word extends string> {
+interface WordKey<Word extends string> {
   readonly kind: "word";
   readonly default: Word;
   readonly words: readonly Word[];
@@ -24,7 +24,7 @@ export type ConfigOf<Keys extends ConfigKeys> = {
   readonly [Key in keyof Keys]: Keys[Key] extends WordKey<infer Word> ? Word : number;
 };
 
-export interface ConfigProblem {
+interface ConfigProblem {
   readonly key: string;
   readonly value: unknown;
   readonly range: string;
@@ -36,7 +36,7 @@ export type ConfigRead<Config> =
   | { readonly ok: true; readonly config: Config }
   | { readonly ok: false; readonly problems: readonly ConfigProblem[] };
 
-export interface Configurable<Keys extends ConfigKeys> {
+interface Configurable<Keys extends ConfigKeys> {
   readonly config: Keys;
   readonly refuses?: (config: ConfigOf<Keys>) => string | undefined;
 }

@@ -17,7 +17,7 @@ import {
 } from "./watchdog.ts";
 
 /** Two ledgers of the same facts, counted at one snapshot; null where the count failed. */
-export interface RowsInput {
+interface RowsInput {
   readonly kind: "rows";
   readonly name: string;
   readonly left: number | null;
@@ -26,14 +26,14 @@ export interface RowsInput {
 }
 
 /** Mean times of queries per interval, and those of the baseline before them. */
-export interface QueriesInput {
+interface QueriesInput {
   readonly kind: "queries";
   readonly samplesMs: readonly number[];
   readonly baselineMs: readonly number[];
   readonly asOf: Instant;
 }
 
-export interface DeadRowsInput {
+interface DeadRowsInput {
   readonly kind: "dead_rows";
   readonly table: string;
   readonly dead: number;
@@ -45,7 +45,7 @@ export interface DeadRowsInput {
 
 export type DbWatchdogInput = RowsInput | QueriesInput | DeadRowsInput;
 
-export interface DbMemory {
+interface DbMemory {
   /** Since when the counts differ; null while they do not. */
   readonly differsSince: Instant | null;
 }
@@ -63,7 +63,7 @@ const keys = {
 type Keys = typeof keys;
 type Config = ConfigOf<Keys>;
 
-export interface Slowness {
+interface Slowness {
   readonly p95: number;
   readonly baselineP95: number;
   /** Above this the queries are slow. */

@@ -27,7 +27,7 @@ export interface DependencyInput {
   readonly detail: string;
 }
 
-export interface DependencyMemory {
+interface DependencyMemory {
   readonly poll: string | null;
   readonly bad: number;
   readonly good: number;
@@ -56,7 +56,7 @@ const flapTransitionsMax = 3;
 export const retryDelayMsMax = (attempt: number, baseMs: number, capMs: number): number =>
   Math.min(capMs, baseMs * 2 ** attempt);
 
-export const emptyDependencyMemory: DependencyMemory = {
+const emptyDependencyMemory: DependencyMemory = {
   poll: null,
   bad: 0,
   good: 0,
@@ -66,7 +66,7 @@ export const emptyDependencyMemory: DependencyMemory = {
 };
 
 /** One poll further. */
-export function afterPoll(
+function afterPoll(
   memory: DependencyMemory,
   { poll, result, polledAt }: Pick<DependencyInput, "poll" | "result" | "polledAt">,
   { threshold, clear_after }: Pick<ConfigOf<Keys>, "threshold" | "clear_after">,

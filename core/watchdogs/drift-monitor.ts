@@ -61,9 +61,9 @@ export function ladderRung(z: number, { threshold, cross_post_at, halt_at }: Lad
   if (z < cross_post_at) return 2;
   return z < threshold ? 1 : 0;
 }
-export type LadderConfig = Pick<ConfigOf<Keys>, "threshold" | "cross_post_at" | "halt_at">;
+type LadderConfig = Pick<ConfigOf<Keys>, "threshold" | "cross_post_at" | "halt_at">;
 
-export interface Drift {
+interface Drift {
   readonly backtestMean: number;
   readonly backtestDeviation: number;
   readonly liveMean: number;

@@ -9,7 +9,7 @@
 import type { Instant } from "../../contracts/src/instant.ts";
 import { acts, type Effect, type Judgement, type RungEffect, type WatchdogState } from "./watchdog.ts";
 
-export interface OpenEpisode {
+interface OpenEpisode {
   readonly id: string;
   readonly openedAt: Instant;
   /** The strictest rung reached. It never falls while the episode is open. */
@@ -43,7 +43,7 @@ export interface Standing {
   readonly staleAnnounced: boolean;
 }
 
-export type EpisodeEvent = "OPENED" | "ESCALATED" | "CLEARED" | "STALE";
+type EpisodeEvent = "OPENED" | "ESCALATED" | "CLEARED" | "STALE";
 
 export interface Change {
   readonly event: EpisodeEvent;

@@ -40,7 +40,7 @@ const keys = {
 };
 type Keys = typeof keys;
 
-export interface CountDeviation {
+interface CountDeviation {
   /** Null when every earlier count was the same. */
   readonly plain: number | null;
   /** At least a Poisson number's deviation, and one story. */
@@ -86,7 +86,7 @@ const firmEffects: readonly RungEffect[] = [
 ];
 
 /** So many symbols must alert in the same window before the firm is halted: one syndicated story must not. */
-export const symbolsNeeded = (tracked: number, { symbols_min, symbols_share }: SymbolsConfig): number =>
+const symbolsNeeded = (tracked: number, { symbols_min, symbols_share }: SymbolsConfig): number =>
   Math.max(symbols_min, symbols_share * tracked);
 type SymbolsConfig = Pick<ConfigOf<Keys>, "symbols_min" | "symbols_share">;
 

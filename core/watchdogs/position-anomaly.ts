@@ -35,7 +35,7 @@ const keys = {
 };
 type Keys = typeof keys;
 
-export interface DeltaDeviation {
+interface DeltaDeviation {
   /** Whether the history never changed. */
   readonly isConstant: boolean;
   /** Infinite when the history never moved and this did. */

@@ -42,7 +42,7 @@ type Keys = typeof keys;
 /** A path is as many independent looks as this: 1 % per path lies at 3.4 standard errors, which a day exceeds once in 1,500. */
 const looksOfAPath = 15;
 
-export interface EnvelopeDay {
+interface EnvelopeDay {
   readonly lower: number;
   readonly upper: number;
   readonly z: number | null;

@@ -60,7 +60,7 @@ export interface ThetaMemory {
   readonly threshold: number | null;
 }
 
-export const thetaOf = ({ contracts, multiplier, thetaPerDay }: OptionPosition): number =>
+const thetaOf = ({ contracts, multiplier, thetaPerDay }: OptionPosition): number =>
   contracts * multiplier * (thetaPerDay ?? Number.NaN);
 
 /** Contracts of one option that bring net theta inside its limit, rounded up. */

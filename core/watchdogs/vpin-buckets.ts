@@ -3,7 +3,7 @@
 import { normalCdf, studentCdf } from "../stats/distributions.ts";
 import { standardDeviation, sum } from "../stats/moments.ts";
 
-export interface Bar {
+interface Bar {
   readonly close: number;
   readonly volume: number;
 }
@@ -98,7 +98,7 @@ export function volumeBars(trades: readonly Trade[], size: number): readonly Bar
   return bars;
 }
 
-export interface Trade {
+interface Trade {
   readonly atMs: number;
   readonly price: number;
   readonly volume: number;

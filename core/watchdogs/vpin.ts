@@ -38,7 +38,7 @@ export interface VpinInput {
   readonly quotedAt: Instant | null;
 }
 
-export interface VpinMemory {
+interface VpinMemory {
   /** The bars it was made with: another length or bucket begins anew. */
   readonly made: string;
   readonly lastBarAt: Instant | null;

@@ -13,7 +13,7 @@ export type { WatchdogName } from "../../contracts/src/records/values.ts";
 export type WatchdogState = "WARMUP" | "OK" | "WARN" | "ACTION" | "STALE";
 
 /** What one judgement is about. A watchdog may have several: news_spike has each held symbol and the firm. */
-export type WatchdogPer = "firm" | "fund" | "strategy" | "symbol" | "strategy_symbol";
+type WatchdogPer = "firm" | "fund" | "strategy" | "symbol" | "strategy_symbol";
 
 /** Why there is no value. With CONSTANT_BASELINE and COUNT_FAILED it may alarm all the same. */
 export type NullReason =
@@ -56,7 +56,7 @@ export interface RungEffect {
   readonly effect: Effect;
 }
 
-export type Figures = Readonly<Record<string, number | string | boolean | null>>;
+type Figures = Readonly<Record<string, number | string | boolean | null>>;
 
 export interface Judgement {
   readonly state: WatchdogState;

@@ -6,7 +6,7 @@ import { idText, lineText, nameText } from "../../contracts/src/records/fields.t
 import { orderType, side, tif } from "../../contracts/src/records/values.ts";
 import type { Schema } from "../../contracts/src/schema.ts";
 
-export type FieldDenialCode = "WEBHOOK_FIELD_INVALID" | "WEBHOOK_PLACEHOLDER_UNRESOLVED" | "WEBHOOK_NOT_A_NUMBER";
+type FieldDenialCode = "WEBHOOK_FIELD_INVALID" | "WEBHOOK_PLACEHOLDER_UNRESOLVED" | "WEBHOOK_NOT_A_NUMBER";
 
 export interface AlertDenial<Code extends string = string> {
   readonly code: Code;

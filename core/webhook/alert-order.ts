@@ -3,9 +3,9 @@ import * as decimal from "../../contracts/src/decimal.ts";
 import { format, type Instant, millisecondsBetween, tryParse } from "../../contracts/src/instant.ts";
 import type { AlertDenial, AlertFields, MarketPosition } from "./alert-fields.ts";
 
-export type OrderDenialCode = "WEBHOOK_REVERSAL" | "WEBHOOK_FIELD_INVALID";
+type OrderDenialCode = "WEBHOOK_REVERSAL" | "WEBHOOK_FIELD_INVALID";
 
-export interface AlertOrder {
+interface AlertOrder {
   readonly side: AlertFields["side"];
   readonly reduce_only: boolean;
 }
@@ -81,9 +81,9 @@ export function alertTime({
 
 /** An alert is never good for longer, whatever is configured. */
 export const alertAgeSMax = 300;
-export const alertAheadMsMax = 60_000;
+const alertAheadMsMax = 60_000;
 
-export type AgeDenialCode = "WEBHOOK_ALERT_TOO_OLD" | "WEBHOOK_ALERT_AHEAD";
+type AgeDenialCode = "WEBHOOK_ALERT_TOO_OLD" | "WEBHOOK_ALERT_AHEAD";
 
 /** Undefined when its age is right. */
 export function ageDenial(at: Instant, now: Instant, ageMsMax: number): AlertDenial<AgeDenialCode> | undefined {

@@ -23,7 +23,7 @@ export interface ReadAlert {
   readonly refusal?: AlertRefusal;
 }
 
-export interface FundRules {
+interface FundRules {
   readonly fundId: string;
   readonly mode: FundMode;
   readonly symbols: Readonly<Record<string, string>>;
@@ -49,7 +49,7 @@ export function readAlert(body: Readonly<Record<string, unknown>>, rules: FundRu
   return "symbol" in translated ? { ...known, ...symbol } : { ...known, refusal: translated };
 }
 
-export interface AlertFacts {
+interface AlertFacts {
   /** Of the instrument with the translated symbol; undefined when there is none. */
   readonly assetClass: AssetClass | undefined;
   readonly strategies: readonly { readonly strategyId: string; readonly fundId: string }[];
@@ -59,7 +59,7 @@ export interface AlertFacts {
 }
 
 /** The order without what is only known when it is handed in. */
-export type AlertOrderTerms = Omit<Order, "idempotency_key" | "order_id" | "broker" | "actor"> & {
+type AlertOrderTerms = Omit<Order, "idempotency_key" | "order_id" | "broker" | "actor"> & {
   readonly actor?: string;
 };
 

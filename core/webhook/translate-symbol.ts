@@ -3,19 +3,19 @@
 import { symbolText } from "../../contracts/src/records/fields.ts";
 import { cryptoVenues, equityVenues, quoteCurrencies } from "./venues.ts";
 
-export type SymbolDenialCode =
+type SymbolDenialCode =
   | "WEBHOOK_VENUE_UNKNOWN"
   | "WEBHOOK_FEED_DELAYED"
   | "WEBHOOK_SYMBOL_PERPETUAL"
   | "WEBHOOK_SYMBOL_CONTINUOUS"
   | "WEBHOOK_SYMBOL_UNKNOWN";
 
-export interface SymbolDenial {
+interface SymbolDenial {
   readonly code: SymbolDenialCode;
   readonly detail: string;
 }
 
-export type Translated = { readonly symbol: string } | SymbolDenial;
+type Translated = { readonly symbol: string } | SymbolDenial;
 
 const venuePrefixed = /^([A-Z0-9_]+):([A-Z0-9.]+)$/;
 /** NQ1!, also with its venue: the first of the futures that follow each other. */

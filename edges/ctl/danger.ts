@@ -16,7 +16,7 @@ export const dryRunOption: VerbOption = {
 };
 
 /** Everything when it names nothing. */
-export interface DangerScope {
+interface DangerScope {
   /** A fund or a strategy. */
   readonly id?: string;
   readonly paperOnly?: true;
@@ -34,7 +34,7 @@ interface HitFund {
 const promptMsMax = 3_000;
 const ordersMax = 10_000;
 
-export async function hitBy(client: Client, { id, paperOnly }: DangerScope): Promise<readonly HitFund[]> {
+async function hitBy(client: Client, { id, paperOnly }: DangerScope): Promise<readonly HitFund[]> {
   const [funds, strategies, orders, positions] = await Promise.all([
     client.listFunds(),
     client.listStrategies(),
@@ -122,7 +122,7 @@ const columns: readonly Column<HitRow>[] = [
   { name: "order_id", id: true, of: (one) => one.order_id },
 ];
 
-export interface DryRun {
+interface DryRun {
   /** "would be cancelled" and the like, of what is listed. */
   readonly would: readonly string[];
   readonly scope: DangerScope;

@@ -23,7 +23,7 @@ const placeholders: Readonly<Record<EnvelopeField["kind"], string>> = {
   fractions: "NAME=FRACTION",
 };
 
-export function flagOf({ name, kind }: EnvelopeField): string {
+function flagOf({ name, kind }: EnvelopeField): string {
   return kind === "fractions" ? "sector-limit" : name.replaceAll("_", "-");
 }
 

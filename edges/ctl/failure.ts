@@ -4,7 +4,7 @@ import { type ExitCode, exitCodes } from "../../contracts/src/codes/shape.ts";
 
 /** Ctrl-C, as shells count it. */
 export const interruptedExit = 130;
-export type CtlExit = ExitCode | typeof interruptedExit;
+type CtlExit = ExitCode | typeof interruptedExit;
 
 /** What ctl itself says no to, before or instead of asking a server. */
 export class Refusal extends Error {
@@ -32,7 +32,7 @@ export function loginRefusal(detail: string, hint = "Log in with `ctl auth login
 /** What only a ctl with a repository around it can offer; the others leave it out of the hint. */
 export const startHere = "; `ctl up` starts a platform here";
 
-export function unreachable(detail: string, cause?: unknown): Refusal {
+function unreachable(detail: string, cause?: unknown): Refusal {
   const hint = `\`ctl doctor\` looks closer${startHere}.`;
   return new Refusal(exitCodes.unavailable, "SERVICE_UNAVAILABLE", detail, hint, cause);
 }

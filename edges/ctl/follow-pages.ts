@@ -9,7 +9,7 @@ export const limitOption = {
 /** What the server gives at once. */
 const pageSize = 500;
 
-export interface Followed<Row> {
+interface Followed<Row> {
   readonly rows: readonly Row[];
   /** Whether there are more than were asked for. */
   readonly more: boolean;

@@ -16,7 +16,7 @@ import { groupsOf } from "./verb-groups.ts";
 import { verbs } from "./verbs/index.ts";
 import type { Answer, Context, Surroundings, Verb } from "./verbs/verb.ts";
 
-export interface CtlSurroundings extends Omit<Surroundings, "terminal" | "verbs"> {
+interface CtlSurroundings extends Omit<Surroundings, "terminal" | "verbs"> {
   readonly streams: Streams;
 }
 

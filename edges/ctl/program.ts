@@ -8,7 +8,7 @@ import { groupTyped, placeOf, suggestions } from "./suggest.ts";
 import type { Paint } from "./terminal.ts";
 import type { Verb, VerbOption } from "./verbs/verb.ts";
 
-export type Parsed =
+type Parsed =
   | { readonly kind: "verb"; readonly verb: Verb; readonly typed: Typed }
   | { readonly kind: "help"; readonly text: string }
   | { readonly kind: "version" }

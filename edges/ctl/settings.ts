@@ -6,12 +6,12 @@ import { Refusal, usageRefusal } from "./failure.ts";
 import { type Profile, profileOnDisk } from "./login/profile.ts";
 import type { Environment } from "./terminal.ts";
 
-export const serverVariable = "PORTCULLIS_URL";
-export const profileVariable = "PORTCULLIS_PROFILE";
+const serverVariable = "PORTCULLIS_URL";
+const profileVariable = "PORTCULLIS_PROFILE";
 export const tokenVariable = "PORTCULLIS_TOKEN";
-export const defaultServer = "http://127.0.0.1:8080";
+const defaultServer = "http://127.0.0.1:8080";
 
-export interface Named {
+interface Named {
   readonly value: string;
   /** "--server", "PORTCULLIS_URL", a file's path, or "default". */
   readonly from: string;

@@ -55,7 +55,7 @@ function near(typed: string, meant: string): number {
 }
 
 /** Insertions, deletions, replacements and swaps of neighbours. */
-export function editDistance(left: string, right: string): number {
+function editDistance(left: string, right: string): number {
   if (Math.abs(left.length - right.length) > 3 || left.length > 64) return farAway;
   let beforeLast: number[] = [];
   let last = Array.from({ length: right.length + 1 }, (_none, at) => at);

@@ -10,7 +10,7 @@ import type { GatewayParts } from "./parts.ts";
 
 const timeoutMsDefault = 10_000;
 
-export interface AuditQuestion<Request extends object, Answer extends object> {
+interface AuditQuestion<Request extends object, Answer extends object> {
   readonly service: "Operations" | "AuditDesk";
   readonly method: string;
   readonly message: Request;

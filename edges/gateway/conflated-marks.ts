@@ -3,9 +3,9 @@ import { matchesAny } from "../../contracts/src/subjects.ts";
 import type { EventFeed, FeedMark } from "../../ports/event-feed.ts";
 import type { Timers } from "../../ports/timers.ts";
 
-export const marksEveryMs = 250;
+const marksEveryMs = 250;
 
-export interface ConflatedMarks {
+interface ConflatedMarks {
   /** Resolves when some may be sent. */
   due(): Promise<void>;
   take(): readonly FeedMark[];

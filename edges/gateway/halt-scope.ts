@@ -9,7 +9,7 @@ import type { GatewayParts } from "./parts.ts";
 type Parts = Pick<GatewayParts, "services">;
 type Asking = Pick<HttpRequest, "bearer" | "requestId">;
 
-export interface AskedStatus {
+interface AskedStatus {
   readonly outcome: Outcome<HaltStatus>;
   /** Set when the name is a strategy's. */
   readonly strategyId?: string;
@@ -59,6 +59,6 @@ export async function namedScope(
   }
 }
 
-export function isUnknown(thrown: unknown): boolean {
+function isUnknown(thrown: unknown): boolean {
   return thrown instanceof Fault && thrown.code === "NOT_FOUND";
 }

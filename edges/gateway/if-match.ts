@@ -3,7 +3,7 @@
 import { Fault } from "../../contracts/src/fault.ts";
 import type { HttpAnswer, HttpRequest } from "../../ports/http.ts";
 
-export interface Condition {
+interface Condition {
   /** The version that the body makes: the current one plus 1. */
   readonly bodyVersion: number;
   /** What the service answers when somebody was faster. */

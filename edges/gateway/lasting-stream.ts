@@ -9,7 +9,7 @@ import type { HttpAnswer, HttpRequest, HttpStream } from "../../ports/http.ts";
 import { callerOf } from "./define-route.ts";
 import type { GatewayParts } from "./parts.ts";
 
-export interface Seats {
+interface Seats {
   /** Answers the function that gives the seat back; more than once is once. */
   take(request: HttpRequest): () => void;
 }
@@ -72,7 +72,7 @@ export async function seated(
   }
 }
 
-export interface LoginWatch {
+interface LoginWatch {
   readonly parts: Pick<GatewayParts, "verify" | "timers">;
   readonly operation: Operation;
   /** How the end is reported; as an event unless it says otherwise. */

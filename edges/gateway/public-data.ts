@@ -22,7 +22,7 @@ const forEver = "public, max-age=86400, immutable";
 
 export type PublicParts = Pick<GatewayParts, "services" | "ownToken" | "clock" | "marketFeed">;
 
-export interface Answered {
+interface Answered {
   readonly body: object;
   /** How long others may keep the answer; "for ever" what cannot change. */
   readonly freshS: number | "for ever";
@@ -62,7 +62,7 @@ export function answerReported<Value>(
   return publicAnswer({ body: plain(body), freshS: 1, asOf: reported.at, stale: isStale(reported, now) });
 }
 
-export function notYet(): HttpAnswer {
+function notYet(): HttpAnswer {
   const detail = "The services have not said anything since this gateway started: ask again in a second.";
   return { status: 503, body: { code: "SERVICE_UNAVAILABLE", detail }, headers: { "retry-after": "1" } };
 }

@@ -20,7 +20,7 @@ export function App({ store, decoder, look }: AppProps) {
   return <Frame lines={frame(state, look)} look={look} />;
 }
 
-export function Frame({ lines, look }: { readonly lines: readonly Line[]; readonly look: Look }) {
+function Frame({ lines, look }: { readonly lines: readonly Line[]; readonly look: Look }) {
   return (
     <Box flexDirection="column">
       {lines.map((line, at) => (

@@ -27,7 +27,7 @@ export type Order = Lists["orders"][number];
 export type Fund = Lists["funds"][number];
 export type Halt = Lists["halts"]["halts"][number];
 
-export interface Held<Value> {
+interface Held<Value> {
   readonly value: Value;
   readonly at: Instant;
 }

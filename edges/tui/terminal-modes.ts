@@ -10,7 +10,7 @@ export interface TerminalStreams {
 const enterSequence = "\u001b[?1049h\u001b[?2004h\u001b[H\u001b[J";
 const leaveSequence = "\u001b[?2004l\u001b[?25h\u001b[?2026l\u001b[?1049l";
 
-export interface TerminalModes {
+interface TerminalModes {
   enter(): void;
   leave(): void;
 }

@@ -1,7 +1,7 @@
 // Every desk in one list: a name, a path, the reader's question and its panels. The gateway serves these paths, the frame links them, and the keys `g`
 // and a letter open them. A desk without panels is in the list from the first day and says so.
 
-export interface DeskPlace {
+interface DeskPlace {
   readonly name: string;
   readonly path: string;
   /** After `g`. */

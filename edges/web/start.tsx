@@ -19,7 +19,7 @@ import { createDeskRouter } from "./router.tsx";
 import { openFreeze, openTicker, type Web, WebProvider } from "./web-context.tsx";
 import "./look/style.css";
 
-export interface Surroundings {
+interface Surroundings {
   readonly clock: Clock;
   readonly timers: Timers;
 }

@@ -10,7 +10,7 @@ import type { Processes } from "./live/processes.ts";
 import type { Session, SessionState } from "./login/session.ts";
 import type { Life } from "./model/process-life.ts";
 
-export interface Ticker {
+interface Ticker {
   now(): Instant;
   subscribe(listen: () => void): () => void;
 }
@@ -27,7 +27,7 @@ export interface Web {
   readonly freeze: Freeze;
 }
 
-export interface Freeze {
+interface Freeze {
   isFrozen(): boolean;
   toggle(): void;
   subscribe(listen: () => void): () => void;

@@ -2,7 +2,7 @@
 // flags from this list and the HTTP API the words of its reference, so that both say the same. What the engine writes itself is not here.
 
 /** fraction: 0.07 is 7 %. fractions: one for each name. */
-export type EnvelopeFieldKind = "fraction" | "amount" | "count" | "switch" | "words" | "word" | "fractions";
+type EnvelopeFieldKind = "fraction" | "amount" | "count" | "switch" | "words" | "word" | "fractions";
 
 export interface EnvelopeField {
   readonly name: string;

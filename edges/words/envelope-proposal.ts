@@ -9,7 +9,7 @@ export type Proposed = NonNullable<Parameters<Client["diffEnvelopes"]>[0]["propo
 
 const fields: readonly EnvelopeField[] = envelopeFields;
 
-export interface TypedEnvelope {
+interface TypedEnvelope {
   /** None for a field that was not typed; several for a list. */
   valuesOf(field: EnvelopeField): readonly string[];
   /** What is thrown for a value that is not what the field takes. */

@@ -16,7 +16,7 @@ const bookingMsMax = 5_000;
 /** Combinations over symbols that are tried; beyond them the fewest missing fills are taken. */
 const combinationsMax = 4_096;
 
-export interface LedgerCash {
+interface LedgerCash {
   /** Of every entry until then; null before the ledger begins. */
   until(at: Instant): Decimal | null;
   /** What the entry of this fill moved; zero without one. */
@@ -44,7 +44,7 @@ export function ledgerCashOf({ ledger, fund }: Pick<ReportFacts, "ledger" | "fun
   };
 }
 
-export interface ValuedFills {
+interface ValuedFills {
   readonly nav: NavFact;
   /** Those that happened until the value and are in none before it, by time. */
   readonly due: readonly Fill[];

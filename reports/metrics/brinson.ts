@@ -8,14 +8,14 @@ import { dot } from "../../core/stats/linear-regression.ts";
 import { sum } from "../../core/stats/moments.ts";
 import { activeLinkingFactors, compounded } from "./linking.ts";
 
-export interface SectorPeriod {
+interface SectorPeriod {
   readonly portfolioWeights: readonly number[];
   readonly benchmarkWeights: readonly number[];
   readonly portfolioReturns: readonly number[];
   readonly benchmarkReturns: readonly number[];
 }
 
-export interface SectorEffects {
+interface SectorEffects {
   readonly portfolio: number;
   readonly benchmark: number;
   readonly active: number;
@@ -57,7 +57,7 @@ export function sectorEffects(period: SectorPeriod): SectorEffects {
   };
 }
 
-export interface LinkedEffects {
+interface LinkedEffects {
   readonly periods: readonly SectorEffects[];
   readonly portfolio: number;
   readonly benchmark: number;

@@ -6,11 +6,11 @@ import { isConstant, mean } from "../../core/stats/moments.ts";
 import { correlation } from "../../core/stats/rank-correlation.ts";
 
 /** Fewer horizons have no curve. */
-export const horizonsMin = 3;
+const horizonsMin = 3;
 
-export type DecayStatus = "DECAY" | "NO_DECAY" | "INSUFFICIENT_DATA";
+type DecayStatus = "DECAY" | "NO_DECAY" | "INSUFFICIENT_DATA";
 
-export interface HorizonDecay {
+interface HorizonDecay {
   readonly status: DecayStatus;
   readonly usedHorizons: readonly number[];
   /** Horizons whose coefficient is undefined, zero or below: there is no logarithm of it. */
@@ -59,7 +59,7 @@ export function horizonDecay(horizons: readonly number[], coefficients: readonly
   };
 }
 
-export interface CurveFit {
+interface CurveFit {
   readonly initial: number;
   readonly rate: number;
   readonly halfLife: number | null;
@@ -124,7 +124,7 @@ function curveStep(
   return [(right * ga - ab * gb) / determinant, (left * gb - ab * ga) / determinant];
 }
 
-export interface SignalMemory {
+interface SignalMemory {
   readonly lagCorrelation: number | null;
   /** Autocorrelations at lags from 1 on, each over the variance of the whole row; null at a lag that the row does not reach. */
   readonly autocorrelations: readonly (number | null)[];
@@ -158,7 +158,7 @@ function memoryHalfLife(slope: number): number | null {
   return slope >= 1 - 1e-12 ? Number.POSITIVE_INFINITY : -Math.LN2 / Math.log(slope);
 }
 
-export interface CalendarTrend {
+interface CalendarTrend {
   readonly slope: number;
   readonly intercept: number;
   readonly lag: number;

@@ -10,7 +10,7 @@ export interface TwoStates {
   readonly initial?: number;
 }
 
-export interface StateProbabilities {
+interface StateProbabilities {
   readonly logLikelihood: number;
   /** Of state 1 after each return. */
   readonly filtered: readonly number[];

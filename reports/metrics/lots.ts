@@ -22,7 +22,7 @@ export interface LotFill {
   readonly isSplit?: boolean;
 }
 
-export interface OpenLot {
+interface OpenLot {
   readonly openedAt: string;
   /** Below zero for a short lot. */
   readonly quantity: Decimal;
@@ -30,7 +30,7 @@ export interface OpenLot {
   readonly fees: Decimal;
 }
 
-export type Term = "SHORT_TERM" | "LONG_TERM";
+type Term = "SHORT_TERM" | "LONG_TERM";
 
 export interface ClosedLot {
   readonly openedAt: string;
@@ -46,7 +46,7 @@ export interface ClosedLot {
   readonly term: Term;
 }
 
-export interface Lots {
+interface Lots {
   readonly closed: readonly ClosedLot[];
   readonly open: readonly OpenLot[];
 }

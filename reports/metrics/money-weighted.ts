@@ -2,7 +2,7 @@
 // value, and the estimate that checks it.
 import { dayNumber } from "./dates.ts";
 
-export interface DatedFlow {
+interface DatedFlow {
   readonly day: string;
   /** Above zero for a deposit; at the end of its day. */
   readonly amount: number;

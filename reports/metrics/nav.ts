@@ -4,7 +4,7 @@ import { envelopeDay } from "../../core/watchdogs/predictive-health.ts";
 import { unitReturns } from "../../core/watchdogs/unit-nav.ts";
 import { compounded } from "./linking.ts";
 
-export interface UnitNav {
+interface UnitNav {
   readonly returns: readonly number[];
   /** From 100 on. */
   readonly levels: readonly number[];
@@ -19,7 +19,7 @@ export function unitNav(navs: readonly number[], flows: readonly number[]): Unit
   return { returns, levels, twr: compounded(returns) };
 }
 
-export interface NavBand {
+interface NavBand {
   readonly mean: number;
   readonly deviation: number;
   readonly criticalValue: number;

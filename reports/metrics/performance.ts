@@ -6,7 +6,7 @@ import * as stats from "../../core/stats/performance.ts";
 import * as relative from "../../core/stats/relative-performance.ts";
 import { compounded } from "./linking.ts";
 
-export interface ReturnsInput {
+interface ReturnsInput {
   /** A date each, ascending. */
   readonly dates: readonly string[];
   readonly returns: readonly number[];
@@ -79,7 +79,7 @@ function extreme(values: readonly number[], choose: (one: number, other: number)
   return values.length === 0 ? null : values.reduce((found, each) => choose(found, each));
 }
 
-export interface DatedDrawdown {
+interface DatedDrawdown {
   /** Null: the start, before the first return. */
   readonly peak: string | null;
   readonly valley: string;
@@ -90,7 +90,7 @@ export interface DatedDrawdown {
   readonly periodsUnderwater: number;
 }
 
-export function datedDrawdowns(
+function datedDrawdowns(
   dates: readonly string[],
   returns: readonly number[],
   countMax: number,
@@ -106,7 +106,7 @@ export function datedDrawdowns(
     }));
 }
 
-export interface PeriodReturn {
+interface PeriodReturn {
   /** 2026-11 or 2026. */
   readonly period: string;
   readonly return: number;
@@ -114,11 +114,7 @@ export interface PeriodReturn {
 }
 
 /** Compounded within months (the first 7 characters of a date) or years (4). */
-export function compoundedBy(
-  dates: readonly string[],
-  returns: readonly number[],
-  length: 4 | 7,
-): readonly PeriodReturn[] {
+function compoundedBy(dates: readonly string[], returns: readonly number[], length: 4 | 7): readonly PeriodReturn[] {
   const groups = new Map<string, number[]>();
   for (const [index, each] of returns.entries()) {
     const period = (dates[index] ?? "").slice(0, length);

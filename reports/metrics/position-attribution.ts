@@ -6,7 +6,7 @@ import { compounded, linkingFactors } from "./linking.ts";
 
 type Decimal = decimal.Decimal;
 
-export interface DayTrade {
+interface DayTrade {
   readonly quantity: Decimal;
   readonly price: Decimal;
   readonly fee: Decimal;
@@ -44,7 +44,7 @@ const product = (...factors: readonly Decimal[]): Decimal =>
   factors.reduce((result, factor) => decimal.multiply(result, factor, "half-even"), decimal.one);
 const totalOf = (amounts: readonly Decimal[]): Decimal => amounts.reduce(decimal.add, decimal.zero);
 
-export function positionProfit(day: PositionDay): PositionProfit {
+function positionProfit(day: PositionDay): PositionProfit {
   const { openQuantity, openPrice, closePrice, openRate, closeRate, multiplier } = day;
   const marked = (trades: readonly DayTrade[]): Decimal =>
     totalOf(
@@ -92,7 +92,7 @@ export function dayProfit(openNav: Decimal, positions: readonly PositionDay[]): 
 export const contribution = (amount: Decimal, openNav: Decimal): number | null =>
   openNav > 0n ? decimal.toNumber(amount) / decimal.toNumber(openNav) : null;
 
-export interface LinkedContributions {
+interface LinkedContributions {
   readonly total: number;
   readonly bySymbol: ReadonlyMap<string, number>;
   readonly sum: number;

@@ -4,7 +4,7 @@ import * as decimal from "../../contracts/src/decimal.ts";
 
 type Decimal = decimal.Decimal;
 
-export interface Onset {
+interface Onset {
   /** Page's sum after each observation. */
   readonly sums: readonly number[];
   /** The first observation with the sum above the limit; null without one. */
@@ -30,7 +30,7 @@ export function onset(values: readonly number[], slack: number, limit: number, s
   return { sums, alarm, onset: from };
 }
 
-export interface Waterfall {
+interface Waterfall {
   readonly explained: Decimal;
   readonly unexplained: Decimal;
   /** Of the profit or loss without sign; null when there was none. */

@@ -6,16 +6,16 @@ import { quantile } from "../../core/stats/quantiles.ts";
 import { compounded, linkingFactors } from "./linking.ts";
 
 export type Regime = "low" | "mid" | "high" | "warmup";
-export const regimes: readonly Regime[] = ["low", "mid", "high", "warmup"];
+const regimes: readonly Regime[] = ["low", "mid", "high", "warmup"];
 
-export interface RegimeLabels {
+interface RegimeLabels {
   /** Null while there is no volatility to cut. */
   readonly cuts: readonly [number, number] | null;
   readonly labels: readonly Regime[];
 }
 
 /** The volatility of the `window` returns before each day; null where there are not so many. */
-export function laggedVolatility(
+function laggedVolatility(
   market: readonly number[],
   window: number,
   periodsPerYear: number,
@@ -45,7 +45,7 @@ function labelOf(value: number | null, cuts: readonly [number, number] | null): 
   return value <= cuts[1] ? "mid" : "high";
 }
 
-export interface RegimeResult {
+interface RegimeResult {
   readonly days: number;
   /** Linked, so that the regimes sum to the compounded return; null after a total loss. */
   readonly contribution: number | null;
@@ -56,7 +56,7 @@ export interface RegimeResult {
   readonly hitRate: number;
 }
 
-export interface RegimeAttribution {
+interface RegimeAttribution {
   readonly byRegime: ReadonlyMap<Regime, RegimeResult>;
   readonly total: number;
   readonly linkedSum: number | null;

@@ -12,7 +12,7 @@ export interface SettlementRules {
   readonly closed: ReadonlySet<string> | "never closed";
 }
 
-export interface Settlement {
+interface Settlement {
   readonly date: string;
   readonly cycle: `T+${number}`;
 }
@@ -37,7 +37,7 @@ function nextSettlementDay({ closed }: SettlementRules, from: number): number {
   throw new RangeError(`No settlement day within ${searchDaysMax} days: check the market's calendar.`);
 }
 
-export interface TradeToSettle {
+interface TradeToSettle {
   readonly direction: 1 | -1;
   readonly quantity: Decimal;
   readonly price: Decimal;
@@ -50,7 +50,7 @@ export function netCash({ direction, quantity, price, fee }: TradeToSettle): Dec
   return decimal.subtract(direction === 1 ? decimal.negate(notional) : notional, fee);
 }
 
-export type CashLadder = ReadonlyMap<string, ReadonlyMap<string, Decimal>>;
+type CashLadder = ReadonlyMap<string, ReadonlyMap<string, Decimal>>;
 
 /** Cash by settlement date (ascending) and currency. */
 export function cashLadder(

@@ -5,7 +5,7 @@ import { leastSquares, neweyWestErrors } from "../../core/stats/linear-regressio
 import { mean, standardDeviation } from "../../core/stats/moments.ts";
 import { rankCorrelation } from "../../core/stats/rank-correlation.ts";
 
-export const skillHorizons: readonly number[] = [1, 2, 3, 5, 8, 13, 21];
+const skillHorizons: readonly number[] = [1, 2, 3, 5, 8, 13, 21];
 
 export interface SignalDay {
   readonly day: string;

@@ -6,7 +6,7 @@ import * as decimal from "../../contracts/src/decimal.ts";
 
 type Decimal = decimal.Decimal;
 
-export interface TcaFill {
+interface TcaFill {
   readonly atSeconds: number;
   readonly price: Decimal;
   readonly quantity: Decimal;
@@ -140,7 +140,7 @@ function expectedImpact({ quantity, averageDailyVolume, dailyVolatility }: TcaOr
   return dailyVolatility * Math.sqrt(decimal.toNumber(quantity) / averageDailyVolume) * 10_000;
 }
 
-export interface CostTotals {
+interface CostTotals {
   readonly shortfall: Decimal;
   readonly shortfallBps: number | null;
   /** Over the orders that had fills, each by what it filled at its arrival price. */

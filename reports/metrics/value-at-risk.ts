@@ -75,7 +75,7 @@ function deviationOf(returns: readonly number[], variance: number): number | nul
 }
 
 /** With the shape over n; the quantile of the corrected distribution and the return there. */
-export function cornishFisher(
+function cornishFisher(
   returns: readonly number[],
   p: number,
 ): { readonly quantile: number; readonly value: number } | null {

@@ -8,7 +8,7 @@ import { onset } from "../metrics/post-mortem.ts";
 import { returnsOf } from "../performance-sections.ts";
 import { tradeDates } from "../trade-dates.ts";
 
-export type AuditRow = NonNullable<ReportFacts["audit"]>["entries"][number];
+type AuditRow = NonNullable<ReportFacts["audit"]>["entries"][number];
 
 export interface FallTimeline {
   readonly kind: "minute" | "day";

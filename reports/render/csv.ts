@@ -2,7 +2,7 @@
 import type { Cell, ReportDocument, Table } from "../document.ts";
 import { spelledOut } from "./escape.ts";
 
-export function mainTable(document: ReportDocument): Table | undefined {
+function mainTable(document: ReportDocument): Table | undefined {
   const tables = document.sections.flatMap(({ blocks }) => blocks).filter((block) => block.kind === "table");
   return tables.find(({ main }) => main) ?? tables[0];
 }

@@ -31,7 +31,7 @@ export function shownColumn(cells: readonly Cell[], kind: Kind): readonly string
 }
 
 /** A moment to the second, in UTC as its report says; any other text as it stands. */
-export const shownText = (text: string): string => text.replace(moment, "$1 $2");
+const shownText = (text: string): string => text.replace(moment, "$1 $2");
 const moment = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2})(?:\.\d+)?Z$/;
 
 export const shownMoment = (instant: string): string => `${shownText(instant)} UTC`;

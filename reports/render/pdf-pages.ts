@@ -36,7 +36,7 @@ type PdfBlock =
   | { readonly kind: "chart"; readonly title: string; readonly file: string; readonly alt: string }
   | { readonly kind: "figures"; readonly rows: readonly (readonly string[])[] };
 
-export interface PdfPages {
+interface PdfPages {
   readonly title: string;
   readonly period: string;
   readonly stamps: { readonly paper: boolean; readonly broken: boolean };
@@ -45,7 +45,7 @@ export interface PdfPages {
   readonly sections: readonly { readonly title: string; readonly blocks: readonly PdfBlock[] }[];
 }
 
-export interface PdfContent {
+interface PdfContent {
   readonly pages: PdfPages;
   /** By the names that the pages have for them. */
   readonly charts: Readonly<Record<string, string>>;

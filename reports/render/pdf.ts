@@ -9,7 +9,7 @@ import { pdfTemplate } from "./pdf-template.ts";
 /** Where the template believes that its data lie; nothing is read from there. */
 const folder = "/portcullis-report";
 
-export interface Typesetter {
+interface Typesetter {
   readonly compiler: Pick<typeof NodeCompiler, "create">;
   /** The files of Inter and JetBrains Mono, in a form that typst reads. */
   readonly fonts: readonly Uint8Array[];

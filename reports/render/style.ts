@@ -29,7 +29,7 @@ const inMargins = ({ title, paper, broken }: Printed): string =>
 const quoted = (text: string): string =>
   `"${text.replace(/[^A-Za-z0-9 ,.:-]/gu, (each) => `\\${(each.codePointAt(0) ?? 0).toString(16)} `)}"`;
 
-export interface Printed {
+interface Printed {
   readonly title: string;
   readonly paper: boolean;
   readonly broken: boolean;

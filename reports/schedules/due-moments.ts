@@ -3,13 +3,13 @@ import { type Instant, minusMilliseconds } from "../../contracts/src/instant.ts"
 
 const hourMs = 3_600_000;
 /** How late a report is still made up. */
-export const madeUpMsMax = 24 * hourMs;
+const madeUpMsMax = 24 * hourMs;
 /** How far back moments are looked for one by one: beyond it nobody misses them. */
-export const lookBackMs = 7 * 24 * hourMs;
+const lookBackMs = 7 * 24 * hourMs;
 /** Of what was missed the newest so many are entered. */
-export const missedMax = 100;
+const missedMax = 100;
 
-export interface DueMoments {
+interface DueMoments {
   readonly due?: Instant;
   /** Oldest first. */
   readonly missed: readonly Instant[];

@@ -4,12 +4,12 @@ import type { ReportFormat, ReportParameters } from "../../contracts/src/records
 import type { ReportTarget, ScheduledReport } from "../../contracts/src/records/report-schedule.ts";
 import { windowOf } from "../windows.ts";
 
-export const windowStandard = "30d";
+const windowStandard = "30d";
 const dayMs = 86_400_000;
 /** Before the first value of any fund. */
 const beginning = "2000-01-01";
 
-export interface RunRequest {
+interface RunRequest {
   readonly report: ScheduledReport;
   readonly fundId: string;
   readonly window: string | undefined;

@@ -5,7 +5,7 @@ import type { ReportDocument } from "../document.ts";
 import { isReconciled } from "../document.ts";
 import { shownMetric } from "../render/numbers.ts";
 
-export const figuresMax = 5;
+const figuresMax = 5;
 
 /** What people ask for first, where a report has it. */
 const preferred: readonly string[] = [

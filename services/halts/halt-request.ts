@@ -19,7 +19,7 @@ export interface Funds {
   fundOfStrategy(strategyId: string): FundReference | undefined;
 }
 
-export interface HaltAsked {
+interface HaltAsked {
   readonly request: HaltRequest;
   readonly identity: Identity;
   readonly at: Instant;

@@ -15,7 +15,7 @@ import type { AskedHalt } from "./halt-request.ts";
 
 export type Latched = { readonly halt: ActiveHalt; readonly auditId: string } | { readonly denial: Denial };
 
-export interface LatchOptions {
+interface LatchOptions {
   /** Runs a unit of work to its known end. */
   readonly transact: <Value>(work: (unit: UnitOfWork) => Promise<Value>) => Promise<Value>;
   readonly publisher: HaltPublisher;
@@ -24,7 +24,7 @@ export interface LatchOptions {
   readonly attempts: Attempts;
 }
 
-export type Latch = (halt: AskedHalt, attempt: Attempt | undefined) => Promise<Latched>;
+type Latch = (halt: AskedHalt, attempt: Attempt | undefined) => Promise<Latched>;
 
 export function createLatch({ transact, publisher, subject, attempts }: LatchOptions): Latch {
   async function latchIn(unit: UnitOfWork, halt: AskedHalt, attempt: Attempt | undefined): Promise<Latched> {

@@ -39,14 +39,14 @@ export type ResumeWorkflowPorts = Pick<
   "store" | "clock" | "timers" | "random" | "log" | "oneTimeCodes" | "referenceData"
 >;
 
-export interface HaltLadderOptions {
+interface HaltLadderOptions {
   readonly ports: ResumeWorkflowPorts;
   readonly attempts: Attempts;
   /** Runs after a lift is durable: engines shall know of it at once. That it fails takes nothing back. */
   readonly lifted: (epoch: number) => Promise<void>;
 }
 
-export interface ResumeWorkflow {
+interface ResumeWorkflow {
   resume(request: ResumeRequest, call: Pick<RpcCall, "identity">): Promise<HaltStatus | DeniedAnswer>;
 }
 

@@ -8,7 +8,7 @@ import { format, type Instant } from "../../contracts/src/instant.ts";
 import { idText } from "../../contracts/src/records/fields.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { bookTrade, flatPosition, signedQuantity } from "../../core/ledger/position.ts";
+import { bookTrade, flatPosition } from "../../core/ledger/position.ts";
 import { hasEnded } from "../../core/orders/order-lifecycle.ts";
 import type { Broker, BrokerReport } from "../../ports/broker.ts";
 import type { StoredOrder, StoredPosition } from "../../ports/oms-records.ts";
@@ -168,12 +168,7 @@ function quantityInForce({ order, amendment }: StoredOrder): decimal.Decimal {
 }
 
 /** Unique over all brokers; an execution's id that is no identifier of ours stands as its hash. */
-export function fillIdOf({ sha256 }: Pick<OmsPorts, "sha256">, brokerName: string, executionId: string): string {
+function fillIdOf({ sha256 }: Pick<OmsPorts, "sha256">, brokerName: string, executionId: string): string {
   const plain = `${brokerName}:${executionId}`;
   return idText.safeParse(plain).success ? plain : `${brokerName}:${hexOf(sha256(executionId))}`;
-}
-
-/** By how much a fill changes the position. */
-export function changeOf(fill: Fill): decimal.Decimal {
-  return signedQuantity(fill.side, decimal.parse(fill.quantity));
 }

@@ -10,7 +10,7 @@ import { type Bells, brokerOf, isNotThere, type OmsPorts, type StepOutcome } fro
 import { lock, underWayMs } from "./routing.ts";
 import { move, note } from "./transitions.ts";
 
-export type CancelAnswer = { readonly stored: StoredOrder } | { readonly denial: Denial } | undefined;
+type CancelAnswer = { readonly stored: StoredOrder } | { readonly denial: Denial } | undefined;
 
 export interface Cancelling {
   /** Undefined when there is no such order. `tell` writes what else belongs into the same transaction. */

@@ -12,7 +12,7 @@ import { keyWindowMs, type OmsPorts, type StepOutcome } from "./oms-parts.ts";
 import { move, type OrderChanges } from "./transitions.ts";
 
 /** What a decision means for the order that it is about. */
-export type Verdict =
+type Verdict =
   | { readonly approved: true; readonly decision: RiskDecision }
   | { readonly approved: false; readonly decision: RiskDecision; readonly denial: Denial };
 

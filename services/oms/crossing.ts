@@ -28,7 +28,7 @@ import { fillMessageOf } from "./order-status.ts";
 import { remainingOf } from "./transitions.ts";
 
 /** The broker that both fills name: there is none of that name, and none may be called so. */
-export const internalBroker = "internal";
+const internalBroker = "internal";
 /** A mark may be dated ahead by so much, as everywhere. */
 const aheadMsMax = 5_000;
 

@@ -19,7 +19,7 @@ const lookMsMin = 50;
 const sweepAgainMs = 2_000;
 const bellsMax = 100;
 
-export interface HaltSweep {
+interface HaltSweep {
   /** As they were heard of last. */
   halts(): readonly ActiveHalt[];
   stop(): Promise<void>;

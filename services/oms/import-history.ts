@@ -7,7 +7,7 @@ import { historyName, paperHistory } from "../shared/paper-history.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import { alarm } from "./transitions.ts";
 
-export type ImportPorts = Pick<ServicePorts, "bus" | "clock" | "log" | "store" | "marketHistory" | "sha256">;
+type ImportPorts = Pick<ServicePorts, "bus" | "clock" | "log" | "store" | "marketHistory" | "sha256">;
 
 /** It is made again here from the same market and the same last day, and counts only when its hash is the one that was reported. */
 export function hearHistory(ports: ImportPorts): Promise<Subscription> {

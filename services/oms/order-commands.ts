@@ -29,7 +29,7 @@ const keyText = lineText(200).min(1);
 
 type Call = Pick<RpcCall, "identity">;
 
-export interface OrderCommandsParts {
+interface OrderCommandsParts {
   readonly ports: OmsPorts;
   readonly drivers: Drivers;
   readonly cancelling: Cancelling;

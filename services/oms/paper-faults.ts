@@ -8,10 +8,10 @@ import { subjects } from "../../contracts/src/subjects.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { ServicePorts } from "../shared/service.ts";
 
-export type PaperFaultsPorts = Pick<ServicePorts, "clock" | "store" | "brokers" | "referenceData">;
+type PaperFaultsPorts = Pick<ServicePorts, "clock" | "store" | "brokers" | "referenceData">;
 type Call = Pick<RpcCall, "identity">;
 
-export interface PaperFaultsHandlers {
+interface PaperFaultsHandlers {
   getPaperWeather(): Promise<Wire | DeniedAnswer>;
   setPaperWeather(request: Wire, call: Call): Promise<Wire | DeniedAnswer>;
 }

@@ -11,13 +11,13 @@ import { remainingOf } from "./transitions.ts";
 
 const lookAgainMs = 1_000;
 
-export interface Reductions {
+interface Reductions {
   /** Look at this symbol of this fund soon. */
   look(fundId: string, symbol: string): void;
   stop(): Promise<void>;
 }
 
-export interface ReductionsParts {
+interface ReductionsParts {
   readonly ports: OmsPorts;
   readonly cancelling: Cancelling;
   readonly amending: Amending;

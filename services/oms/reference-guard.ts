@@ -14,7 +14,7 @@ interface Known {
   readonly funds: ReadonlyMap<string, string>;
 }
 
-export type ReferenceGuard = (unit: UnitOfWork, stored: Pick<StoredOrder, "order">) => Promise<Denial | undefined>;
+type ReferenceGuard = (unit: UnitOfWork, stored: Pick<StoredOrder, "order">) => Promise<Denial | undefined>;
 
 type Named = Pick<StoredOrder["order"], "fund_id" | "strategy_id" | "symbol">;
 type Missing = (unit: UnitOfWork, named: Named) => Promise<string | undefined>;

@@ -35,7 +35,7 @@ export interface Routing {
   inquire(stored: StoredOrder): Promise<StepOutcome>;
 }
 
-export interface RoutingParts {
+interface RoutingParts {
   readonly ports: OmsPorts;
   readonly bells: Bells;
   readonly haltsHeard: () => readonly ActiveHalt[];

@@ -6,10 +6,7 @@ import { type PaperPosition, paperPositions } from "../shared/paper-seeds.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import { bookFill } from "./booking.ts";
 
-export type SeedPositionsPorts = Pick<
-  ServicePorts,
-  "clock" | "log" | "store" | "settings" | "referenceData" | "riskStore"
->;
+type SeedPositionsPorts = Pick<ServicePorts, "clock" | "log" | "store" | "settings" | "referenceData" | "riskStore">;
 
 /** What makes a second start leave everything as it is: remembered for a while by the store, and for good by whoever booked the fills. */
 const seeding = { subscription: "oms.seed", id: "paper-positions" };

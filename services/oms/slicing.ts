@@ -16,7 +16,7 @@ import type { QuoteKeeping } from "./quotes/keep-quotes.ts";
 import { lock } from "./routing.ts";
 import { move, remainingOf } from "./transitions.ts";
 
-export const slicesMax = 1_000;
+const slicesMax = 1_000;
 
 /** A slice that ended so says nothing about the exit: the next one is tried. */
 const triedAgain: ReadonlySet<string> = new Set(["APPROVAL_EXPIRED", "APPROVAL_RELEASED", "ORDER_CHECK_UNANSWERED"]);
@@ -28,7 +28,7 @@ export interface Slicing {
   go(stored: StoredOrder): Promise<StepOutcome>;
 }
 
-export interface SlicingParts {
+interface SlicingParts {
   readonly ports: OmsPorts;
   readonly instruments: Instruments;
   readonly cancelling: Cancelling;

@@ -12,7 +12,7 @@ const portionsMax = 50;
 /** Clocks disagree, and nothing hurries. */
 const slackMs = 60_000;
 /** How long people can look an alert up; its events stay in the audit log. Far beyond the five minutes of its key. */
-export const signalsKeptDays = 90;
+const signalsKeptDays = 90;
 const signalsKeptMs = signalsKeptDays * 86_400_000;
 
 export function trimKeys(ports: Pick<OmsPorts, "store" | "clock" | "timers" | "log" | "crash">): Loop {

@@ -4,7 +4,7 @@ import { messageOf } from "../../contracts/src/fault.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { ServicePorts } from "../shared/service.ts";
 
-export interface FirstSeen {
+interface FirstSeen {
   /** What stands now; gives since when each of them has stood. Beyond the bound they stand since now. */
   note(abouts: Iterable<string>, at: Instant): Promise<ReadonlyMap<string, Instant>>;
 }

@@ -17,7 +17,7 @@ import type { ServicePorts } from "../shared/service.ts";
 import { countMax, invalid, notFound, pagedLimit, quoted, sinceHours } from "./risk-queries-arguments.ts";
 import { takeTurns } from "./take-turns.ts";
 
-export type MarketQueriesPorts = Pick<ServicePorts, "clock" | "marketHistory" | "referenceData"> & {
+type MarketQueriesPorts = Pick<ServicePorts, "clock" | "marketHistory" | "referenceData"> & {
   readonly newest: ReadonlyMap<string, Quote>;
 };
 

@@ -20,11 +20,11 @@ const silenceMsMax = 10_000;
 /** After so long without a quote from the future the next one is another alarm. */
 const aheadForgottenMs = 60_000;
 
-export interface MarksFeed {
+interface MarksFeed {
   stop(): Promise<void>;
 }
 
-export type MarksPorts = Pick<
+type MarksPorts = Pick<
   ServicePorts,
   "clock" | "timers" | "crash" | "log" | "metrics" | "store" | "bus" | "quotes" | "referenceData" | "settings"
 >;

@@ -6,7 +6,7 @@ import { isNewest } from "../../core/state/dated.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Quotes } from "../../ports/quotes.ts";
 
-export interface RememberedQuotes {
+interface RememberedQuotes {
   readonly quotes: Quotes;
   /** By symbol; bounded by the symbols of the streams that are open. */
   readonly newest: ReadonlyMap<string, Quote>;

@@ -9,7 +9,7 @@ import type { ServicePorts } from "../shared/service.ts";
 /** Marks that may wait; newer ones of the same symbol take the place of older ones. */
 const marksQueueMax = 10_000;
 
-export interface OutsideQuotes {
+interface OutsideQuotes {
   readonly newest: ReadonlyMap<string, Quote>;
   stop(): Promise<void>;
 }

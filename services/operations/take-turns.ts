@@ -2,7 +2,7 @@
 // One more than may wait is refused at once, and whoever hung up meanwhile loses its turn.
 import { Fault } from "../../contracts/src/fault.ts";
 
-export type InTurn = <Answer>(signal: AbortSignal, work: () => Promise<Answer>) => Promise<Answer>;
+type InTurn = <Answer>(signal: AbortSignal, work: () => Promise<Answer>) => Promise<Answer>;
 
 /** `what` completes the sentence "As many questions about the past as may wait do." */
 export function takeTurns(waitingMax: number, what: string): InTurn {

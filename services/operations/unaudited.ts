@@ -13,7 +13,7 @@ const everyMs = 500;
 const rowCharactersMax = 1_000;
 const reasonCharactersMax = 2_000;
 
-export type UnauditedPorts = Pick<ServicePorts, "store" | "clock" | "timers" | "log" | "crash" | "unauditedChanges">;
+type UnauditedPorts = Pick<ServicePorts, "store" | "clock" | "timers" | "log" | "crash" | "unauditedChanges">;
 
 export function startUnaudited(ports: UnauditedPorts) {
   const { unauditedChanges: changes, store, clock } = ports;

@@ -11,7 +11,7 @@ import type { QuoteSources } from "./stops/quote-board.ts";
 import { startStops } from "./stops/stops.ts";
 import { createWorkerAlarms } from "./worker-alarms.ts";
 
-export interface RunningWorkers {
+interface RunningWorkers {
   readonly handlers: RpcService["handlers"];
   health(): Health;
   stop(): Promise<void>;

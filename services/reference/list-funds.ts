@@ -12,7 +12,7 @@ import type { RiskStore } from "../../ports/risk-store.ts";
 import type { ReferenceReader } from "./reference-view.ts";
 
 /** What treasury itself valued a fund at last. */
-export interface OwnValue {
+interface OwnValue {
   readonly nav: decimal.Decimal;
   readonly at: Instant;
   readonly oldestPriceAgeMs: number;

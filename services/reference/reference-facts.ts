@@ -10,7 +10,7 @@ import type { UnitOfWork } from "../../ports/store.ts";
 /** More trades than this need not be named to refuse a change. */
 const unbookedMax = 1_000;
 
-export interface OutsideFacts {
+interface OutsideFacts {
   readonly lines: readonly BelievedLine[];
   readonly halts: readonly ActiveHalt[];
 }

@@ -15,7 +15,7 @@ import type { OneAtATime } from "./one-at-a-time.ts";
 import { getReferenceData, type ReferencePorts, setReferenceData } from "./reference-commands.ts";
 import type { ReferenceReader } from "./reference-view.ts";
 
-export interface ReferenceProcedures {
+interface ReferenceProcedures {
   readonly ports: ReferencePorts & Pick<ServicePorts, "treasuryQueries">;
   readonly reader: ReferenceReader;
   readonly newestOwn: NewestOwnValue;

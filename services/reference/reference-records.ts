@@ -9,7 +9,7 @@ import type { ReferenceVersion, UnitOfWork } from "../../ports/store.ts";
 
 export { canonicalText };
 
-export interface ReferenceChange {
+interface ReferenceChange {
   readonly kind: ReferenceKind;
   readonly version: number;
   readonly content: unknown;

@@ -14,7 +14,7 @@ import {
 /** More than this is not read by anybody. */
 const mistakesMax = 20;
 
-export type ReadContent =
+type ReadContent =
   | { readonly ok: true; readonly content: ReferenceContents[ReferenceKind] }
   | { readonly ok: false; readonly mistakes: readonly string[] };
 

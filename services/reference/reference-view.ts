@@ -6,7 +6,7 @@ import type { Instrument } from "../../contracts/src/records/market.ts";
 import { calendarDefinition, type FundReference } from "../../contracts/src/records/reference.ts";
 import type { Reference, ReferenceData } from "../../ports/reference-data.ts";
 
-export interface Rate {
+interface Rate {
   readonly rate: decimal.Decimal;
   readonly asOf: Instant;
 }

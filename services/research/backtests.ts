@@ -10,10 +10,7 @@ import { backtestYear, dailyCloses, lastHistoryDay } from "../shared/paper-histo
 import type { ServicePorts } from "../shared/service.ts";
 import { isPaperStrategy, type ReferenceReader } from "./fund-view.ts";
 
-export type BacktestPorts = Pick<
-  ServicePorts,
-  "clock" | "timers" | "crash" | "log" | "store" | "marketHistory" | "settings"
->;
+type BacktestPorts = Pick<ServicePorts, "clock" | "timers" | "crash" | "log" | "store" | "marketHistory" | "settings">;
 
 const yearDays = 365;
 /** Prices before the year, for those who look back. */

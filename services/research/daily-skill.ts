@@ -11,7 +11,7 @@ import { dailyCloses, lastHistoryDay } from "../shared/paper-history.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import { isPaperStrategy, type ReferenceReader } from "./fund-view.ts";
 
-export type DailySkillPorts = Pick<
+type DailySkillPorts = Pick<
   ServicePorts,
   "clock" | "timers" | "crash" | "log" | "store" | "marketHistory" | "settings"
 >;
@@ -63,7 +63,7 @@ export function keepDailySkill(ports: DailySkillPorts, references: ReferenceRead
 }
 
 /** As the backtest asks: with the closes up to that day, and nothing held. */
-export function signalsAt(
+function signalsAt(
   strategy: Strategy,
   days: readonly BacktestClose[],
   day: string,
@@ -87,7 +87,7 @@ export function signalsAt(
 }
 
 /** Nothing while the next close is not there, or the return is known. */
-export function withReturn(signal: DailySignal, days: readonly BacktestClose[]): readonly DailySignal[] {
+function withReturn(signal: DailySignal, days: readonly BacktestClose[]): readonly DailySignal[] {
   if (signal.realisedReturn !== undefined) return [];
   const next = days.find(({ day }) => day > signal.day)?.closes.get(signal.symbol);
   const before = decimal.toNumber(signal.price);

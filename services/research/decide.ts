@@ -47,7 +47,7 @@ export interface DecideMemory {
 
 /** Signals are written down this often, and judged by the return over this long. */
 export const signalEveryMs = 60_000;
-export const horizonS = 300;
+const horizonS = 300;
 /** An order that did not trade for this long is cancelled. */
 const restMs = 40_000;
 /** After the door refused because of a halt or a flatten, it is asked again only this much later. */

@@ -12,7 +12,7 @@ import type { Reference } from "../../ports/reference-data.ts";
 import type { StoredStrategy } from "../../ports/research-records.ts";
 import type { ServicePorts } from "../shared/service.ts";
 
-export type FundViewPorts = Pick<ServicePorts, "store" | "riskStore" | "referenceData" | "clock">;
+type FundViewPorts = Pick<ServicePorts, "store" | "riskStore" | "referenceData" | "clock">;
 
 export interface StrategyBooks {
   readonly strategy: StoredStrategy | undefined;

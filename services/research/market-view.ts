@@ -8,9 +8,9 @@ import { isAhead } from "../../core/state/dated.ts";
 import { createNewestMarks } from "../shared/newest-marks.ts";
 import type { ServicePorts } from "../shared/service.ts";
 
-export type MarketViewPorts = Pick<ServicePorts, "bus" | "clock" | "marketHistory">;
+type MarketViewPorts = Pick<ServicePorts, "bus" | "clock" | "marketHistory">;
 
-export interface SeenPrice {
+interface SeenPrice {
   readonly price: decimal.Decimal;
   readonly bid: decimal.Decimal;
   readonly ask: decimal.Decimal;

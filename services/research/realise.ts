@@ -9,7 +9,7 @@ import type { StoredSignal } from "../../ports/research-records.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import type { MarketView } from "./market-view.ts";
 
-export type RealisePorts = Pick<ServicePorts, "clock" | "store">;
+type RealisePorts = Pick<ServicePorts, "clock" | "store">;
 
 const signalsMax = 500;
 /** What could not be judged for this long stays without a return. */

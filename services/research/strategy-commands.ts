@@ -24,7 +24,7 @@ import type { UnitOfWork } from "../../ports/store.ts";
 import { mustKnowFund } from "../shared/must-know-fund.ts";
 import type { ServicePorts } from "../shared/service.ts";
 
-export type StrategyPorts = Pick<ServicePorts, "clock" | "store" | "riskStore" | "referenceData">;
+type StrategyPorts = Pick<ServicePorts, "clock" | "store" | "riskStore" | "referenceData">;
 
 /** One more than a page of HTTP, which tells whether there is another. */
 const signalsMax = 1_001;

@@ -13,7 +13,7 @@ import type { ReferenceReader } from "./fund-view.ts";
 import type { MarketView } from "./market-view.ts";
 import { realise } from "./realise.ts";
 
-export type WorkerPorts = DecidePorts & Pick<ServicePorts, "crash" | "random"> & { readonly timers: Timers };
+type WorkerPorts = DecidePorts & Pick<ServicePorts, "crash" | "random"> & { readonly timers: Timers };
 
 /** The first decision comes when the first prices and values are there. */
 const firstAfterMs = 3_000;

@@ -23,14 +23,14 @@ const reasonCharactersMax = 300;
 type Ports = Pick<ServicePorts, "store" | "clock" | "timers" | "log" | "crash" | "settings">;
 
 /** Until when the log may be relied on, and what is wrong with it after that. */
-export interface JudgedAudit {
+interface JudgedAudit {
   readonly goodUntil: number;
   readonly reason: string;
   /** Since when it is broken; microseconds. */
   readonly since?: number;
 }
 
-export function judgeAudit(standing: AuditStanding | undefined, beganAt: Instant, behindMaxMs: number): JudgedAudit {
+function judgeAudit(standing: AuditStanding | undefined, beganAt: Instant, behindMaxMs: number): JudgedAudit {
   if (standing?.broken !== undefined) {
     const { reason, since } = standing.broken;
     // A denial's reason is one sentence.

@@ -33,7 +33,7 @@ const askingMax = 64;
 /** Duplicates that wait for the risk officer's word on their first, or for the store to find it. */
 const duplicatesMax = 256;
 
-export interface ChecksOptions {
+interface ChecksOptions {
   readonly ports: Pick<ServicePorts, "clock" | "timers" | "random" | "riskStore" | "log" | "stopwatch">;
   readonly engine: Engine;
   readonly commit: GroupCommit;
@@ -51,7 +51,7 @@ interface Ask {
   readonly reject: (thrown: unknown) => void;
 }
 
-export interface Checks {
+interface Checks {
   check(order: Order, call: RpcCall): Promise<EncodedAnswer>;
   /** Orders whose reservation waits for the risk officer. */
   asking(): number;

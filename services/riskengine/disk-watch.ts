@@ -26,7 +26,7 @@ export interface DiskWatch {
 }
 
 /** What a measurement says: undefined where there is room, else the sentence without its full stop. */
-export interface JudgedDisk {
+interface JudgedDisk {
   readonly warning: string | undefined;
   readonly block: string | undefined;
 }
@@ -34,7 +34,7 @@ export interface JudgedDisk {
 type Ports = Pick<ServicePorts, "clock" | "timers" | "log" | "crash" | "settings"> & { readonly diskSpace: DiskSpace };
 
 /** `before` is what the measurement before said. */
-export function judgeDisk(measured: FreeSpace | string, before: JudgedDisk, disk: DiskSettings): JudgedDisk {
+function judgeDisk(measured: FreeSpace | string, before: JudgedDisk, disk: DiskSettings): JudgedDisk {
   if (typeof measured === "string") return { warning: before.warning, block: measured.replace(/\.$/, "") };
   const { folder, freeBytes } = measured;
   const below = (limitMb: number, setting: string, was: string | undefined): string | undefined => {

@@ -16,7 +16,7 @@ import type { UnitOfWork } from "../../ports/store.ts";
 /** As many fields as an answer names; more are counted. */
 const namedMax = 20;
 
-export interface LooseningAsked {
+interface LooseningAsked {
   readonly message: EnvelopeMessage;
   readonly before: RiskEnvelope | undefined;
   readonly next: RiskEnvelope;

@@ -33,7 +33,7 @@ import type { ReferenceWatch } from "./reference-watch.ts";
 const readAgainMs = { min: 5_000, perEnvelope: 10 };
 const eventsMax = 1_000;
 
-export interface EnvelopesOptions {
+interface EnvelopesOptions {
   readonly ports: Pick<ServicePorts, "store" | "riskStore" | "bus" | "timers" | "clock" | "log" | "crash" | "sha256">;
   readonly engine: Engine;
   readonly attempts: Attempts;

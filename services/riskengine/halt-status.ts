@@ -8,7 +8,7 @@ import { statusOf } from "../halts/resume-workflow.ts";
 import type { HaltWatch } from "./halt-watch.ts";
 import type { ReferenceWatch } from "./reference-watch.ts";
 
-export interface HaltStatusOptions {
+interface HaltStatusOptions {
   readonly clock: Clock;
   readonly watch: Pick<HaltWatch, "enforced" | "epoch" | "health">;
   readonly reference: Pick<ReferenceWatch, "fund" | "fundOfStrategy">;

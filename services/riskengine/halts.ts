@@ -33,7 +33,7 @@ const unlatchedMax = 1_000;
 /** What was announced blocks for so long unless the store has it by then. */
 const announcedMsMax = 5_000;
 
-export interface HaltsOptions {
+interface HaltsOptions {
   readonly ports: ResumeWorkflowPorts & Pick<ServicePorts, "crash">;
   /** Names this life of the engine. */
   readonly incarnation: string;

@@ -1,7 +1,7 @@
 // Who must have been answered before a halt is acknowledged: every decision is in a lane from the moment it was made until its answer
 // is handed over, and a halt closes the lane that is open and waits until it is empty. Two numbers per lane, nothing per decision.
 
-export interface Lane {
+interface Lane {
   count: number;
   emptied: (() => void) | undefined;
 }

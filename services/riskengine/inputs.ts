@@ -35,7 +35,7 @@ import { createTakeFills } from "./take-fills.ts";
 /** One mark per symbol is kept while the engine is busy. */
 const marksMax = 100_000;
 
-export interface InputsOptions {
+interface InputsOptions {
   readonly ports: Pick<ServicePorts, "bus" | "clock" | "timers" | "riskStore">;
   readonly engine: Engine;
   readonly commit: GroupCommit;
@@ -50,7 +50,7 @@ export interface InputsOptions {
   readonly drawdown: Pick<Drawdown, "heard" | "hasBaselineSince">;
 }
 
-export interface Inputs {
+interface Inputs {
   /** What moved the books and is not in the journal. */
   unwritten(): number;
   /** Those that tell of orders and fills. */

@@ -26,7 +26,7 @@ const currenciesMax = 10;
 /** One at a time: a second one would double what the engine gives away between two orders. */
 const waitingMax = 20;
 
-export interface ListBlocksOptions {
+interface ListBlocksOptions {
   readonly ports: Pick<ServicePorts, "clock" | "store" | "timers">;
   readonly engine: Pick<Engine, "blocks">;
   readonly watch: Pick<HaltWatch, "freshen">;

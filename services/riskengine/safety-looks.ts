@@ -20,7 +20,7 @@ const aloneForMs = 5_000;
 const lookHalfMs = 150;
 const lateMs = 300;
 
-export interface Follower<Question extends SafetyQuestion> {
+interface Follower<Question extends SafetyQuestion> {
   readonly question: Question;
   /** How often it wants to know. */
   readonly everyMs: number;
@@ -120,7 +120,7 @@ export function createSafetyLooks(ports: Ports & { readonly safetyReads: SafetyR
   };
 }
 
-export interface Reader<Question extends SafetyQuestion> extends Omit<Follower<Question>, "alone"> {
+interface Reader<Question extends SafetyQuestion> extends Omit<Follower<Question>, "alone"> {
   /** Reads by itself. */
   read(): Promise<void>;
   readonly trouble: { readonly failing: string; readonly working: string };

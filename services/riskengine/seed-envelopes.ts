@@ -6,7 +6,7 @@ import { drillEnvelope } from "../shared/drill-seeds.ts";
 import { paperActor, paperEnvelopes, paperReason } from "../shared/paper-seeds.ts";
 import type { ServicePorts } from "../shared/service.ts";
 
-export type SeedEnvelopesPorts = Pick<ServicePorts, "store" | "clock" | "sha256" | "settings" | "riskStore">;
+type SeedEnvelopesPorts = Pick<ServicePorts, "store" | "clock" | "sha256" | "settings" | "riskStore">;
 
 export async function seedEnvelopes(ports: SeedEnvelopesPorts): Promise<void> {
   if (!ports.settings.seedPaperPlatform) return;

@@ -18,7 +18,7 @@ import type { BlockEntry, EndEntry, FillBlocks } from "./blocks/fill-blocks.ts";
 import type { GroupCommit } from "./journal/group-commit.ts";
 import type { Drawdown } from "./losses/drawdown.ts";
 
-export interface TakeFillsOptions {
+interface TakeFillsOptions {
   readonly ports: Pick<ServicePorts, "clock" | "riskStore">;
   readonly engine: Engine;
   readonly commit: Pick<GroupCommit, "add">;
@@ -34,7 +34,7 @@ interface Moved {
   readonly ended?: readonly EndEntry[];
 }
 
-export interface TakeFills {
+interface TakeFills {
   /** Resolves when it is durable. `publisher` is the foreign program that published it. */
   fill(fill: Fill, publisher: string | undefined): Promise<void>;
   /** Does nothing when its fill is not in the journal. */
@@ -49,7 +49,7 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /** As the journal knows the reversal of a fill: no id of a fill has a space in it. */
-export const reversalIdOf = (fillId: string): string => `bust ${fillId}`;
+const reversalIdOf = (fillId: string): string => `bust ${fillId}`;
 
 /** A fill as the journal has it. */
 export async function journaledFill(

@@ -15,7 +15,7 @@ import type { Alarms } from "./alarms.ts";
 import type { GroupCommit } from "./journal/group-commit.ts";
 import type { ReferenceWatch } from "./reference-watch.ts";
 
-export interface ThrottlesOptions {
+interface ThrottlesOptions {
   readonly ports: Pick<ServicePorts, "store" | "timers" | "clock" | "log">;
   readonly engine: Engine;
   readonly commit: GroupCommit;
@@ -24,10 +24,7 @@ export interface ThrottlesOptions {
   readonly reference: Pick<ReferenceWatch, "fundOfStrategy">;
 }
 
-export type ReleaseThrottle = (
-  request: ReleaseThrottleRequest,
-  call: RpcCall,
-) => Promise<ThrottleStatus | DeniedAnswer>;
+type ReleaseThrottle = (request: ReleaseThrottleRequest, call: RpcCall) => Promise<ThrottleStatus | DeniedAnswer>;
 
 const encoder = new TextEncoder();
 

@@ -6,7 +6,7 @@ import type { Clock } from "../../ports/clock.ts";
 /** The clock itself holds smaller steps back (adapters/system/clock.ts). */
 const stepMsMin = 1_000;
 
-export interface ClockLook {
+interface ClockLook {
   readonly now: Instant;
   /** By how much the clock was set back since the last look; zero when it was not. */
   readonly setBackMs: number;

@@ -32,7 +32,7 @@ export function foreignSourceOf({ source, subject }: Pick<BusEvent, "source" | "
   return source === unnamed && kind !== undefined ? natsSourceOf(kind) : source;
 }
 
-export interface ForeignIntake {
+interface ForeignIntake {
   readonly event: ForeignEvent & { readonly id: string };
   /** The token's name over gRPC, the login's over NATS. */
   readonly source: string;

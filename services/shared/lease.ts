@@ -11,12 +11,12 @@ import { incarnationIn, type ProcessGroup, takenOverBy } from "./process-group.t
 import type { Lease, ServiceName, ServicePorts } from "./service.ts";
 
 /** What a lease needs; the gateway, which is no service, has it as well. */
-export type LeasePorts = Pick<ServicePorts, "clock" | "store" | "log" | "random" | "timers" | "crash">;
+type LeasePorts = Pick<ServicePorts, "clock" | "store" | "log" | "random" | "timers" | "crash">;
 
 const leaseMs = 5_000;
 const renewEveryMs = 1_000;
 
-export interface ProcessIdentity {
+interface ProcessIdentity {
   readonly host: string;
   readonly pid: number;
   /** Where several data folders may use one database: which of them this is, and the services that it does. */

@@ -44,7 +44,7 @@ export interface HistoryNav {
 
 type NavPrices = NonNullable<NavUpdated["prices"]>;
 
-export interface HistoryBacktest extends Omit<Backtested, "signals"> {
+interface HistoryBacktest extends Omit<Backtested, "signals"> {
   readonly strategyId: string;
 }
 
@@ -60,7 +60,7 @@ export interface PaperHistory {
   readonly hash: string;
 }
 
-export interface PaperHistoryPorts {
+interface PaperHistoryPorts {
   readonly marketHistory: Pick<MarketHistory, "closes">;
   readonly sha256: Sha256;
 }

@@ -11,12 +11,12 @@ const askEveryMs = 500;
 /** A store that has not answered for this long counts as out of reach. */
 const silenceMsMax = 1_500;
 
-export interface Readiness {
+interface Readiness {
   health(): Health;
   stop(): Promise<void>;
 }
 
-export interface ReadinessPorts extends Pick<ServicePorts, "clock" | "timers" | "log" | "crash"> {
+interface ReadinessPorts extends Pick<ServicePorts, "clock" | "timers" | "log" | "crash"> {
   readonly store: Pick<Store, "health">;
   readonly bus: Pick<Bus, "health">;
 }

@@ -4,7 +4,7 @@ import * as decimal from "../../contracts/src/decimal.ts";
 import { type Instant, parse } from "../../contracts/src/instant.ts";
 import type { RememberedFund } from "../../ports/ledger-records.ts";
 
-export interface RememberedPrice {
+interface RememberedPrice {
   readonly price: decimal.Decimal;
   /** When it was true. */
   readonly at: Instant;

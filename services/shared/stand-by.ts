@@ -23,7 +23,7 @@ export async function whoIsAtWork({ store, clock, services, group }: StandByOpti
   return otherAtWork(alive, services, group);
 }
 
-export interface StandBy {
+interface StandBy {
   /** Who was last seen at work. */
   holder(): Instance;
   /** Resolves when the services are free, or when the signal says that nobody waits any more. */

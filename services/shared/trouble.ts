@@ -3,7 +3,7 @@
 import { messageOf } from "../../contracts/src/fault.ts";
 import type { Log } from "../../ports/log.ts";
 
-export interface Trouble {
+interface Trouble {
   failed(thrown: unknown): void;
   worked(): void;
 }

@@ -2,7 +2,7 @@
 // loop.ts, and nothing of services waits anywhere else.
 import type { Timers } from "../../ports/timers.ts";
 
-export interface Polling {
+interface Polling {
   readonly timers: Pick<Timers, "sleep">;
   /** Absent: it asks at once. */
   readonly firstAfterMs?: number;

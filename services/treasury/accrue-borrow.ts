@@ -41,13 +41,13 @@ const daysMax = 31;
 /** How long trades that come late change what was charged. */
 const correctedDays = 7;
 /** How long a fresh price is waited for. */
-export const priceWaitMs = 60_000;
+const priceWaitMs = 60_000;
 /** How often it is looked whether a day is over, and whether a trade came late. */
-export const lookEveryMs = 60_000;
+const lookEveryMs = 60_000;
 
-export type BorrowPorts = Pick<ServicePorts, "clock" | "log" | "store" | "sha256">;
+type BorrowPorts = Pick<ServicePorts, "clock" | "log" | "store" | "sha256">;
 
-export interface BorrowAccrual {
+interface BorrowAccrual {
   /** Charges every paper fund for the days that are over and not charged. */
   accrue(view: ReferenceView, prices: ReadonlyMap<string, Price>): Promise<void>;
 }

@@ -22,7 +22,7 @@ import { invalid, quoted } from "../reference/treasury-arguments.ts";
 import { changedRecord } from "../shared/corporate-action-record.ts";
 import type { ServicePorts } from "../shared/service.ts";
 
-export type AnnouncePorts = Pick<ServicePorts, "clock" | "store" | "sha256">;
+type AnnouncePorts = Pick<ServicePorts, "clock" | "store" | "sha256">;
 
 /** Each of them is read with every value and every price of the paper market. */
 export const actionsMax = 1_000;

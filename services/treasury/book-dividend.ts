@@ -30,7 +30,7 @@ import { actionsMax } from "./announce-action.ts";
 import { ledgerMessage } from "./list-ledger.ts";
 import { dividendEntryId } from "./pay-dividends.ts";
 
-export type DividendPorts = Pick<ServicePorts, "clock" | "store" | "sha256" | "settings">;
+type DividendPorts = Pick<ServicePorts, "clock" | "store" | "sha256" | "settings">;
 
 /** A declared one cannot be taken back, and no split goes with it. */
 const daysAheadMax = 7;

@@ -29,7 +29,7 @@ import { isTrouble, type WaitingFills } from "./waiting-fills.ts";
 /** The cursor's name. */
 export const fillsSubscription = "treasury.fills";
 
-export type FillPorts = Pick<ServicePorts, "bus" | "store" | "clock">;
+type FillPorts = Pick<ServicePorts, "bus" | "store" | "clock">;
 
 export function bookFills(ports: FillPorts, reader: ReferenceReader, waiting: WaitingFills): Promise<Subscription> {
   const { fillsCreated, fillsBusted } = subjects;

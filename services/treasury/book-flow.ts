@@ -26,7 +26,7 @@ import type { ServicePorts } from "../shared/service.ts";
 import { bookEntry, entryIdOf } from "./book-entry.ts";
 import { ledgerMessage } from "./list-ledger.ts";
 
-export type FlowPorts = Pick<ServicePorts, "clock" | "store" | "sha256" | "withdrawals">;
+type FlowPorts = Pick<ServicePorts, "clock" | "store" | "sha256" | "withdrawals">;
 
 export async function bookFlow(
   request: BookFlowRequest,

@@ -17,7 +17,7 @@ import type { HistoryNav, PaperHistory } from "../shared/paper-history.ts";
 import { paperActor } from "../shared/paper-seeds.ts";
 import type { ServicePorts } from "../shared/service.ts";
 
-export type HistoryPorts = Pick<ServicePorts, "clock" | "log" | "store">;
+type HistoryPorts = Pick<ServicePorts, "clock" | "log" | "store">;
 
 /** False when it was put in before. Days from the running trading day on are left out: they are valued, not reported. */
 export async function importHistory(ports: HistoryPorts, view: ReferenceView, history: PaperHistory): Promise<boolean> {

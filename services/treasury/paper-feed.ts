@@ -7,12 +7,12 @@ import type { ReferenceView } from "../reference/reference-view.ts";
 import { paperActor } from "../shared/paper-seeds.ts";
 import type { ServicePorts } from "../shared/service.ts";
 
-export const restampEveryMs = 600_000;
+const restampEveryMs = 600_000;
 
 const kinds = ["fx", "borrow"] as const;
 type Stamped = readonly { readonly as_of: string }[];
 
-export type PaperFeedPorts = Pick<ServicePorts, "clock" | "store" | "sha256" | "settings">;
+type PaperFeedPorts = Pick<ServicePorts, "clock" | "store" | "sha256" | "settings">;
 
 /** Says the same figures again as of now, as a new version, when they are older than ten minutes. */
 export async function keepPaperFresh(ports: PaperFeedPorts, view: ReferenceView): Promise<void> {

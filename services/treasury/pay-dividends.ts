@@ -22,7 +22,7 @@ import { changedRecord } from "../shared/corporate-action-record.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import { bookEntry, entryIdOf } from "./book-entry.ts";
 
-export type DividendPorts = Pick<ServicePorts, "clock" | "store" | "sha256">;
+type DividendPorts = Pick<ServicePorts, "clock" | "store" | "sha256">;
 
 /** Of an unbooked trade one is enough. */
 const unbookedMax = 1_000;

@@ -28,10 +28,10 @@ const apartMsMin = 900;
 /** An older value than this says nothing about where a day began. */
 const closeAgeMsMax = 7 * 86_400_000;
 
-export type ValuePorts = Pick<ServicePorts, "clock" | "log" | "store" | "riskStore" | "settings">;
+type ValuePorts = Pick<ServicePorts, "clock" | "log" | "store" | "riskStore" | "settings">;
 
 /** A value, and the day's profit or loss when it is known where the day began. */
-export interface FundValue extends Valuation {
+interface FundValue extends Valuation {
   readonly dayPnl: decimal.Decimal | undefined;
 }
 

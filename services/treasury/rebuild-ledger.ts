@@ -21,7 +21,7 @@ import type { ServicePorts } from "../shared/service.ts";
 import type { BookFill } from "./waiting-fills.ts";
 import { isTrouble } from "./waiting-fills.ts";
 
-export type RebuildPorts = Pick<ServicePorts, "clock" | "store">;
+type RebuildPorts = Pick<ServicePorts, "clock" | "store">;
 
 /** Trades without an entry that one rebuild books. */
 const unbookedMax = 10_000;

@@ -9,7 +9,7 @@ import { paperCapital } from "../shared/paper-seeds.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import { importHistory } from "./import-history.ts";
 
-export type SeedHistoryPorts = Pick<
+type SeedHistoryPorts = Pick<
   ServicePorts,
   "clock" | "timers" | "crash" | "log" | "store" | "settings" | "marketHistory" | "sha256"
 >;

@@ -11,7 +11,7 @@ import { paperActor, paperCapital, paperReason, paperReference } from "../shared
 import type { ServicePorts } from "../shared/service.ts";
 import { bookEntry, entryIdOf } from "./book-entry.ts";
 
-export type SeedPorts = Pick<ServicePorts, "clock" | "log" | "store" | "sha256" | "settings">;
+type SeedPorts = Pick<ServicePorts, "clock" | "log" | "store" | "sha256" | "settings">;
 
 export async function seedTreasury(ports: SeedPorts): Promise<void> {
   if (!ports.settings.seedPaperPlatform) return;

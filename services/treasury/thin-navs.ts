@@ -10,10 +10,10 @@ export const keptMs: readonly (readonly [NavEvery, number])[] = [
   ["minute", 7 * 24 * hourMs],
   ["hour", 90 * 24 * hourMs],
 ];
-export const thinEveryMs = 60_000;
+const thinEveryMs = 60_000;
 const rowsMax = 2_000;
 
-export interface Thinner {
+interface Thinner {
   /** Removes what is old, when it is time to. */
   thin(): Promise<void>;
 }

@@ -57,7 +57,7 @@ interface HoldingsValue {
   readonly old: ReadonlyMap<string, number>;
 }
 
-export interface ValuedAt extends Price {
+interface ValuedAt extends Price {
   readonly quantity: decimal.Decimal;
 }
 

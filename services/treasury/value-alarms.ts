@@ -11,7 +11,7 @@ import type { Valuation } from "./valuation.ts";
 export const priceAgeMsMax = 10_000;
 const namesMax = 20;
 
-export interface ValueAlarms {
+interface ValueAlarms {
   /** What became of a fund's valuation: the value, or why there is none. */
   saw(fundId: string, value: Valuation | string): Promise<void>;
 }

@@ -20,7 +20,7 @@ const retryMsMax = 30_000;
 /** Of one fund in one round. */
 const bookedMax = 500;
 
-export type WaitingPorts = Pick<ServicePorts, "clock" | "log" | "store">;
+type WaitingPorts = Pick<ServicePorts, "clock" | "log" | "store">;
 
 /** Books a fill in a unit of work; throws when it cannot be. */
 export type BookFill = (unit: UnitOfWork, view: ReferenceView, fill: Fill) => Promise<void>;

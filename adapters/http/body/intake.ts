@@ -9,7 +9,7 @@ import { contextOf, sendAnswer, sendThrown } from "../replies.ts";
 import { jsonFlawOffset, placeIn } from "./json-flaw.ts";
 import { type JsonReader, strictJsonReader } from "./json-reader.ts";
 
-export interface IntakeParts {
+interface IntakeParts {
   readonly listener: Listener;
   readonly ports: HttpPorts;
 }

@@ -24,13 +24,13 @@ import {
 } from "../../records/once-per-key.ts";
 import type { FieldError } from "../field-errors.ts";
 
-export interface KeyedPorts {
+interface KeyedPorts {
   readonly oncePerKey?: OncePerKey;
   readonly timers: Timers;
   readonly log: Log;
 }
 
-export type KeyHeader = { readonly key: string | undefined } | { readonly errors: readonly FieldError[] };
+type KeyHeader = { readonly key: string | undefined } | { readonly errors: readonly FieldError[] };
 
 /** The key of a request to a route that takes one; elsewhere the header says nothing. */
 export function readKey(route: Route, listener: Listener, headers: HttpRequest["headers"]): KeyHeader {

@@ -30,7 +30,7 @@ export const answerHeaders = {
   "Retry-After": { description: "Seconds to wait before another try.", schema: { type: "integer" } },
 } as const satisfies Readonly<Record<string, Header>>;
 
-export type AnswerHeader = keyof typeof answerHeaders;
+type AnswerHeader = keyof typeof answerHeaders;
 
 type References = Readonly<Record<string, { readonly $ref: string }>>;
 
@@ -52,7 +52,7 @@ const rateHeaders = [
 const marketHeaders = ["ETag", "Portcullis-As-Of", "Portcullis-Stale"] as const;
 
 /** What anyone may read of the market, from what the services said last. */
-export function isMarketData({ operation }: Route, listener: Listener): boolean {
+function isMarketData({ operation }: Route, listener: Listener): boolean {
   return listener === "public" && operation === "ReadMarketData";
 }
 

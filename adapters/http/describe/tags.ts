@@ -2,7 +2,7 @@
 import { Defect } from "../../../contracts/src/fault.ts";
 import type { Listener } from "../../../ports/http.ts";
 
-export interface Tag {
+interface Tag {
   readonly name: string;
   readonly description: string;
 }

@@ -12,7 +12,7 @@ import { takePlaces } from "../../tls/secure-server.ts";
 import { refuseRaw } from "../raw-refusal.ts";
 import type { HttpLimits } from "./limits.ts";
 
-export interface BoundOptions {
+interface BoundOptions {
   readonly listener: Listener;
   readonly limits: HttpLimits;
   readonly isSecure: boolean;

@@ -8,7 +8,7 @@ import type { Refuse } from "../refusals.ts";
 import { factsOf } from "../route-facts.ts";
 import { type BucketOptions, type Taken, type TokenBuckets, tokenBuckets } from "./token-buckets.ts";
 
-export interface PublicLimit {
+interface PublicLimit {
   /** Undefined lets the request go on; a reply has already been sent. */
   check(request: FastifyRequest, reply: FastifyReply): FastifyReply | undefined;
   /** For what never becomes a request of the router's: seconds to wait, 0 when it may. */

@@ -30,7 +30,7 @@ import { type NewPassword, requestContext } from "./operators-admin.ts";
 import { changeOf, type PeopleChanges } from "./people-changes.ts";
 import { acceptance, createUnauditedAcceptance, ownDenial } from "./unaudited-acceptance.ts";
 
-export interface CosignRequestsOptions {
+interface CosignRequestsOptions {
   readonly store: PostgresStore;
   readonly clock: Clock;
   readonly random: Random;

@@ -11,7 +11,7 @@ import type { PostgresStore } from "../../postgres/store.ts";
 import { developmentActor } from "../development-operators.ts";
 import { endRequest, listOverdue } from "./identity-requests.ts";
 
-export interface EndingTokensOptions {
+interface EndingTokensOptions {
   readonly store: PostgresStore;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -20,7 +20,7 @@ export interface EndingTokensOptions {
   readonly everyMs?: number;
 }
 
-export interface EndingTokens {
+interface EndingTokens {
   /** One round now: how many alarms were raised. */
   round(): Promise<number>;
   close(): Promise<void>;

@@ -59,7 +59,7 @@ export function publicRequest(request: StoredRequest | IdentityRequest): Identit
   return { requestId, operation, target, parameters, requestedBy, reason, at, expiresAt };
 }
 
-export interface NewRequest {
+interface NewRequest {
   readonly requestId: string;
   readonly operation: Operation;
   readonly target: string;

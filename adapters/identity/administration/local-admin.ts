@@ -12,7 +12,7 @@ import { localCommandName } from "../service-tokens.ts";
 import { lockPeople } from "./operator-rows.ts";
 import { createPeopleChanges } from "./people-changes.ts";
 
-export interface LocalAdminOptions {
+interface LocalAdminOptions {
   readonly store: PostgresStore;
   readonly clock: Clock;
   readonly random: Random;
@@ -23,7 +23,7 @@ export interface LocalAdminOptions {
   readonly account: string;
 }
 
-export type LocalAdmin =
+type LocalAdmin =
   | {
       readonly ok: true;
       readonly password: string /** The other ones who can sign. */;

@@ -78,7 +78,7 @@ function operatorOf(row: RawRow): Operator {
   };
 }
 
-export interface NewOperator {
+interface NewOperator {
   readonly name: string;
   readonly roles: readonly string[];
   readonly passwordHash: string;

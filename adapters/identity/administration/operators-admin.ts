@@ -28,7 +28,7 @@ import { makeRequest } from "./identity-requests.ts";
 import { listFactorOwners, listOperators } from "./operator-rows.ts";
 import { changeOf, type PeopleChanges } from "./people-changes.ts";
 
-export interface OperatorsAdminOptions {
+interface OperatorsAdminOptions {
   readonly store: PostgresStore;
   readonly clock: Clock;
   readonly random: Random;

@@ -13,7 +13,7 @@ import { endLogins } from "../sessions.ts";
 import type { ChangeWork } from "./change-work.ts";
 import { findOperator, putOperator, setDisabled, setRoles } from "./operator-rows.ts";
 
-export interface PeopleChangesOptions {
+interface PeopleChangesOptions {
   issuer(): string;
   /** How long a login can last: `identity.session_s`. */
   readonly sessionS: number;

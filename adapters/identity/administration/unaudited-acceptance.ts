@@ -13,7 +13,7 @@ import type { ReadPeople } from "./change-work.ts";
 import { noReason, refused, tooManyWait } from "./identity-refusals.ts";
 import { makeRequest } from "./identity-requests.ts";
 
-export interface UnauditedAcceptanceOptions {
+interface UnauditedAcceptanceOptions {
   readonly store: PostgresStore;
   readonly clock: Clock;
   readonly random: Random;

@@ -56,7 +56,7 @@ export function remainingS(loginS: number, options: Pick<AccountOptions, "clock"
   return loginS + options.sessionS - Math.floor(instant.toUnixMs(options.clock.now()) / 1_000);
 }
 
-export interface PersonAccount extends Account {
+interface PersonAccount extends Account {
   readonly person: Person;
 }
 

@@ -29,7 +29,7 @@ export async function deskGrant(context: KoaContextWithOIDC, options: DeskOption
 }
 
 /** Whether the desk's session of this very login was ended: then the password is asked for again. */
-export async function isDeskLoggedOut(context: KoaContextWithOIDC, options: DeskOptions): Promise<boolean> {
+async function isDeskLoggedOut(context: KoaContextWithOIDC, options: DeskOptions): Promise<boolean> {
   const { client, session } = context.oidc;
   if (client?.clientId !== webClientId || session?.accountId === undefined) return false;
   const kept = await keptGrant(context);

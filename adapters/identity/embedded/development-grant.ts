@@ -18,7 +18,7 @@ interface Parameters {
 
 type Context = TokenEndpointGrantContext<Parameters>;
 
-export type DevelopmentGrantOptions = Pick<EmbeddedProviderOptions, "people" | "clock" | "accessTokenS"> & {
+type DevelopmentGrantOptions = Pick<EmbeddedProviderOptions, "people" | "clock" | "accessTokenS"> & {
   readonly library: Library;
 };
 

@@ -13,7 +13,7 @@ const entities: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-export function escaped(text: string): string {
+function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character] ?? "");
 }
 

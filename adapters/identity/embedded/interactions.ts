@@ -11,7 +11,7 @@ import { type Page, sendPage } from "./page-frame.ts";
 import { consentPage, errorPage, type LoginProblem, loginPage } from "./pages.ts";
 import { isFromOurPage, remoteAddressOf } from "./request-scope.ts";
 
-export interface InteractionOptions extends Pick<EmbeddedProviderOptions, "people" | "sessionS"> {
+interface InteractionOptions extends Pick<EmbeddedProviderOptions, "people" | "sessionS"> {
   readonly library: Library;
   readonly issuer: URL;
   /** Where a browser may end up after a form: the clients' own addresses. */

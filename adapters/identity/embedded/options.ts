@@ -14,7 +14,7 @@ export interface Person {
   readonly roles: readonly Role[];
 }
 
-export type Authentication =
+type Authentication =
   | ({ readonly ok: true } & Person)
   | { readonly ok: false; readonly code: string; readonly retryAfterS?: number };
 

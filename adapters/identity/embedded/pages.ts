@@ -10,7 +10,7 @@ export interface DeviceFacts {
   readonly code: string;
 }
 
-export interface LoginFacts {
+interface LoginFacts {
   readonly clientName: string;
   /** Kept when the password was wrong. */
   readonly name?: string;
@@ -19,7 +19,7 @@ export interface LoginFacts {
 
 export type LoginProblem = { readonly kind: "wrong" } | { readonly kind: "throttled"; readonly retryAfterS: number };
 
-export interface ConsentFacts {
+interface ConsentFacts {
   readonly clientName: string;
   readonly personName: string;
   readonly roles: readonly string[];

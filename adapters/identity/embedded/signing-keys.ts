@@ -24,7 +24,7 @@ import {
 } from "./key-ring.ts";
 import type { EmbeddedProviderOptions } from "./options.ts";
 
-export type SigningKeyOptions = Pick<
+type SigningKeyOptions = Pick<
   EmbeddedProviderOptions,
   "store" | "secrets" | "secretsPrefix" | "clock" | "accessTokenS" | "signingKeyS"
 > & {
@@ -32,7 +32,7 @@ export type SigningKeyOptions = Pick<
   readonly inForce: (ring: KeyRing) => void;
 };
 
-export interface SigningKeyKeeper extends SigningKeys {
+interface SigningKeyKeeper extends SigningKeys {
   /** Replaces the key by its age, forgets spent ones, and takes over what another process did. Called every few seconds. */
   tend(): Promise<void>;
 }

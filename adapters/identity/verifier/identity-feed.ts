@@ -27,7 +27,7 @@ export interface IdentityFeed {
   close(): Promise<void>;
 }
 
-export interface IdentityFeedOptions {
+interface IdentityFeedOptions {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Log;
@@ -35,8 +35,8 @@ export interface IdentityFeedOptions {
   readonly read: SnapshotReader;
 }
 
-export const pollMs = 1_000;
-export const ageMsMax = 10_000;
+const pollMs = 1_000;
+const ageMsMax = 10_000;
 const onDemandPerSecondMax = 5;
 /** Callers that wait for one shared read; whoever comes on top of them is answered from what is known. */
 const waitingMax = 1_000;

@@ -11,7 +11,7 @@ import type { Log } from "../../../ports/log.ts";
 import type { PostgresStore } from "../../postgres/store.ts";
 import type { Sql } from "../../postgres/store-transaction.ts";
 
-export interface SigningKey {
+interface SigningKey {
   /** The key as its row has it, to see whether it is still the same one. */
   readonly text: string;
   readonly key: CryptoKey;
@@ -44,7 +44,7 @@ export interface IdentitySnapshot {
   readonly complaint?: string;
 }
 
-export interface SnapshotLimits {
+interface SnapshotLimits {
   readonly keysMax: number;
   readonly revocationsMax: number;
   readonly serviceTokensMax: number;
@@ -62,7 +62,7 @@ const ageMsMax = 60_000;
 /** Reads on behalf of the feed: the one known already when nothing changed since, else a new one. */
 export type SnapshotReader = (known: IdentitySnapshot | undefined) => Promise<IdentitySnapshot>;
 
-export interface SnapshotReaderOptions {
+interface SnapshotReaderOptions {
   readonly store: PostgresStore;
   readonly clock: Clock;
   readonly log: Log;

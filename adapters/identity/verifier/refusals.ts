@@ -6,7 +6,7 @@ import { Fault } from "../../../contracts/src/fault.ts";
 const again = "log in again with `ctl auth login`";
 
 /** The token is wrong, and trying it again will not help. */
-export function refused(sentence: string): Fault {
+function refused(sentence: string): Fault {
   return new Fault("UNAUTHENTICATED", sentence, { retry: "never" });
 }
 

@@ -8,7 +8,7 @@ import type { IdentityFeed } from "./identity-feed.ts";
 import { refusals, unavailable } from "./refusals.ts";
 
 /** A key that a token may be verified with, and what must stay as it is for the verification to stand. */
-export interface FoundKey {
+interface FoundKey {
   readonly key: CryptoKey;
   readonly issuer: string;
   readonly mark: KeyMark;
@@ -74,7 +74,7 @@ export function embeddedIssuer(feed: IdentityFeed): TokenIssuer {
   };
 }
 
-export interface ExternalIssuerOptions {
+interface ExternalIssuerOptions {
   readonly issuer: string;
   readonly audience: string;
   /** The one client whose tokens are for us, when the audience is that client and not a resource of its own. */

@@ -12,7 +12,7 @@ export interface TokenUses {
   close(): Promise<void>;
 }
 
-export interface TokenUsesOptions {
+interface TokenUsesOptions {
   readonly store: PostgresStore;
   readonly clock: Clock;
   readonly timers: Timers;

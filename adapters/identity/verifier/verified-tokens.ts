@@ -10,7 +10,7 @@ export interface VerifiedToken {
   readonly mark: NonNullable<KeyMark>;
 }
 
-export interface VerifiedTokens {
+interface VerifiedTokens {
   get(hash: string): VerifiedToken | undefined;
   put(hash: string, verified: VerifiedToken): void;
   remove(hash: string): void;

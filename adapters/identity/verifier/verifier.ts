@@ -30,7 +30,7 @@ import type { TokenIssuer } from "./token-issuer.ts";
 import type { TokenUses } from "./token-uses.ts";
 import { createVerifiedTokens } from "./verified-tokens.ts";
 
-export interface VerifierOptions {
+interface VerifierOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;

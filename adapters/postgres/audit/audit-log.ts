@@ -32,7 +32,7 @@ import {
 } from "./audit-append.ts";
 import { createAuditReads, headOf } from "./audit-reads.ts";
 
-export interface PostgresAuditLogOptions {
+interface PostgresAuditLogOptions {
   /** Opens the connection for batches. */
   readonly open: OpenConnection;
   /** Connections of the app role. */

@@ -9,9 +9,9 @@ import type { FlatAuditLog } from "../../records/flat-audit-log.ts";
 import { columnOfText, textOfColumn } from "../exact-text.ts";
 
 /** Runs one statement; what it throws is a fault already. */
-export type Ask = (doing: string, statement: pg.QueryConfig) => Promise<pg.QueryResult>;
+type Ask = (doing: string, statement: pg.QueryConfig) => Promise<pg.QueryResult>;
 
-export type AuditReads = Omit<
+type AuditReads = Omit<
   FlatAuditLog,
   | "takeWriterEpoch"
   | "append"

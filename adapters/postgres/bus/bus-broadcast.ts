@@ -22,7 +22,7 @@ const batchMs = 50;
 const wireEvent = z.tuple([z.string(), z.string(), z.string(), z.number().int(), z.string(), z.string()]);
 const wireBatch = z.array(wireEvent);
 
-export interface Broadcaster {
+interface Broadcaster {
   broadcast<Payload>(subject: Subject<Payload>, payload: Payload): void;
   close(): void;
 }

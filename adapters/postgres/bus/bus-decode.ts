@@ -8,7 +8,7 @@ import type { OutboxRow } from "./outbox-row.ts";
 /** Looks a subject up by its exact name. */
 export type SubjectByName = (name: string) => Subject<unknown> | undefined;
 
-export type Decoded = { readonly event: BusEvent } | { readonly poison: string; readonly kind: Unread["kind"] };
+type Decoded = { readonly event: BusEvent } | { readonly poison: string; readonly kind: Unread["kind"] };
 
 type Row = Omit<OutboxRow, "id" | "record">;
 

@@ -30,7 +30,7 @@ export interface BusPulse extends NotificationProof {
   watch(name: string, hear: (standing: Standing) => void): () => void;
 }
 
-export interface KeptPulse extends BusPulse {
+interface KeptPulse extends BusPulse {
   close(): Promise<void>;
 }
 

@@ -15,7 +15,7 @@ import type { OutboxRow } from "./outbox-row.ts";
 import { createPollPace, pollMs, rest } from "./subscription-pace.ts";
 import { createBell, hearsFor, type PokeSource } from "./subscription-wake.ts";
 
-export interface Tail {
+interface Tail {
   /** Hears what is committed from now on; gives the function that stops it. */
   add(patterns: readonly string[], offer: (event: BusEvent) => void): Promise<() => void>;
   close(): Promise<void>;

@@ -24,7 +24,7 @@ import { type EphemeralSubscription, openEphemeral } from "./subscription-epheme
 import { createParking } from "./subscription-parking.ts";
 import type { Wake } from "./wake.ts";
 
-export interface PostgresBusOptions {
+interface PostgresBusOptions {
   /** Opens the session's connection: the app role, shared with nobody, not through a pooler that swaps sessions. */
   readonly open: OpenConnection;
   /** Parks events. */

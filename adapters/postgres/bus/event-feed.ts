@@ -15,7 +15,7 @@ import { createOutboxReader, type RunStatement } from "./outbox-reader.ts";
 import type { OutboxRow } from "./outbox-row.ts";
 import { createBell, hearsFor, type PokeSource } from "./subscription-wake.ts";
 
-export interface EventFeedOptions {
+interface EventFeedOptions {
   /** One statement on a connection with the settings of a reader. */
   readonly run: RunStatement;
   readonly wake: PokeSource;

@@ -12,7 +12,7 @@ import type { PokeSource } from "./subscription-wake.ts";
 
 export type StoredFeed = Omit<EventFeed, "onMark"> & { close(): Promise<void> };
 
-export interface StoredFeedOptions {
+interface StoredFeedOptions {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly random: Random;

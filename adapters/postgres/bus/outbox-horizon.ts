@@ -12,7 +12,7 @@ from pg_locks l left join pg_stat_activity a on a.pid = l.pid
 where l.locktype = 'transactionid' and l.mode = 'ExclusiveLock' and l.granted and l.pid <> pg_backend_pid()
 order by age(l.transactionid) desc limit 1`;
 
-export interface OldestTransaction {
+interface OldestTransaction {
   readonly pid: string;
   readonly application: string;
   readonly state: string;

@@ -15,8 +15,8 @@ export interface OutboxEntry {
 }
 
 /** The limit of a NATS message by default is 1 MiB with its headers; no event may be one that a transport cannot carry. */
-export const payloadBytesMax = 1_000_000;
-export const keyLengthMax = 1_024;
+const payloadBytesMax = 1_000_000;
+const keyLengthMax = 1_024;
 
 export function encodeEvent<Payload>(
   subject: Subject<Payload>,
@@ -69,7 +69,7 @@ function textFor(count: number): string {
   return columns + rows.join(",");
 }
 
-export function insertStatement(entries: readonly OutboxEntry[]): pg.QueryConfig {
+function insertStatement(entries: readonly OutboxEntry[]): pg.QueryConfig {
   const values: unknown[] = [];
   for (const entry of entries) {
     values.push(entry.eventId, entry.at, entry.subject, entry.key, entry.source, entry.payload);

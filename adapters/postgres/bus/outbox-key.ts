@@ -7,7 +7,7 @@ import { isDefinite, storeFault } from "../store-fault.ts";
 import { commitWith } from "../store-transaction.ts";
 import { insertBytesMax, insertRowsMax, insertStatements, type OutboxEntry } from "./outbox-insert.ts";
 
-export interface OutboxLane {
+interface OutboxLane {
   /** Resolves when these events are durable; rejects as the transaction of a store does. */
   append(entries: readonly OutboxEntry[]): Promise<void>;
 }

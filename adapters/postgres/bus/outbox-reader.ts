@@ -25,7 +25,7 @@ import { journalHalf, wantsDecisions } from "../risk/decision-rows.ts";
 import { regexOf } from "./outbox-pattern.ts";
 import type { OutboxRow } from "./outbox-row.ts";
 
-export interface OutboxPage {
+interface OutboxPage {
   /** Rows whose subject matches, in order; decisions if any of their messages may match. */
   readonly rows: readonly OutboxRow[];
   /** Everything up to here has been seen or will never exist: the next read may begin after it. */

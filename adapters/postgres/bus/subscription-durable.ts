@@ -36,7 +36,7 @@ import { paceOf, pollMs, rest } from "./subscription-pace.ts";
 import { choreOf, watchStanding } from "./subscription-standing.ts";
 import { createBell, type Hears, hearsFor, type PokeSource } from "./subscription-wake.ts";
 
-export interface DurableContext {
+interface DurableContext {
   readonly session: BusSession;
   /** The entry of the subscription's name, from its registration. */
   readonly entry: bigint;

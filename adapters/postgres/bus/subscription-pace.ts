@@ -9,7 +9,7 @@ import type { Clock } from "../../../ports/clock.ts";
 import type { NotificationProof } from "./bus-pulse.ts";
 import type { Bell } from "./subscription-wake.ts";
 
-export interface PollPace {
+interface PollPace {
   /** Milliseconds until it must look again, or until this must be asked again; 0: now. */
   dueMs(lookedAt: Instant): number;
   /** It was woken. */
@@ -19,7 +19,7 @@ export interface PollPace {
 }
 
 export const pollMs = 250;
-export const restingPollMs = 2_000;
+const restingPollMs = 2_000;
 /** A row's wake-up may be this much later than the row: it is sent after the commit, and for decisions some time later. */
 const announcedWithinMs = 250;
 const fastForMs = 60_000;

@@ -5,7 +5,7 @@ import type { BusPulse, Standing } from "./bus-pulse.ts";
 import type { CursorKeeper } from "./subscription-cursor.ts";
 import type { Chore } from "./subscription-pace.ts";
 
-export interface StandingWatch {
+interface StandingWatch {
   /** Its name was forgotten, or entered again by somebody else. */
   isForgotten(): boolean;
   /** Milliseconds until what was put aside is read; infinite when there is nothing. */

@@ -12,7 +12,7 @@ import type { Timers } from "../../../ports/timers.ts";
 import { type Alarms, noAlarms } from "../alarms.ts";
 import { newestIdText } from "../risk/decision-rows.ts";
 
-export interface TrimOptions {
+interface TrimOptions {
   readonly pool: pg.Pool;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -36,7 +36,7 @@ export interface TrimOptions {
   readonly alarms?: Alarms;
 }
 
-export interface TrimResult {
+interface TrimResult {
   readonly removed: number;
   readonly complaint?: string;
 }

@@ -33,7 +33,7 @@ export interface Wake {
   close(): Promise<void>;
 }
 
-export interface WakeOptions {
+interface WakeOptions {
   readonly open: OpenConnection;
   readonly timers: Timers;
   readonly random: Random;

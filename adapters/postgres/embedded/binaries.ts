@@ -14,7 +14,7 @@ export interface BinariesPackage {
   readonly label: string;
 }
 
-export interface Programs {
+interface Programs {
   readonly postgres: string;
   readonly initdb: string;
   /** Holds the loadable modules, for example pg_stat_statements.so. */

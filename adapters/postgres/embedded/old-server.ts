@@ -73,7 +73,7 @@ export interface OldServer {
 }
 
 /** Waits for every process of an earlier server to end, with growing emphasis. Resolves to those that remain. */
-export async function outliveOldServer(server: OldServer): Promise<readonly number[]> {
+async function outliveOldServer(server: OldServer): Promise<readonly number[]> {
   return outlive(server, () => true, steps);
 }
 

@@ -80,7 +80,7 @@ async function lookUp(key: string): Promise<PasswdEntry | undefined> {
   return answer.ok ? parsePasswd(answer.stdout)[0] : undefined;
 }
 
-export interface RunResult {
+interface RunResult {
   readonly ok: boolean;
   readonly stdout: string;
   readonly stderr: string;

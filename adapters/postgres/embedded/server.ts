@@ -29,7 +29,7 @@ export interface EmbeddedOptions {
   readonly settings?: Settings;
 }
 
-export interface ServerExit {
+interface ServerExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   /** True when `stop` was called before it ended. */

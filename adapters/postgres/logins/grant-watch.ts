@@ -8,7 +8,7 @@ import type { Timers } from "../../../ports/timers.ts";
 import { schemaName } from "../connection.ts";
 import { functionGrants, tableGrants, type WriteRight } from "./table-grants.ts";
 
-export interface GrantWatchOptions {
+interface GrantWatchOptions {
   readonly pool: pg.Pool;
   readonly service: PlatformService;
   readonly timers: Timers;
@@ -82,7 +82,7 @@ export function watchGrants(options: GrantWatchOptions): GrantWatch {
   };
 }
 
-export function rightsOf(service: PlatformService): readonly Right[] {
+function rightsOf(service: PlatformService): readonly Right[] {
   const tables = Object.entries(tableGrants).flatMap(([table, { read, write }]) => {
     const object = `${schemaName}.${table}`;
     const reading: readonly Right[] = read.includes(service) ? [{ object, column: undefined, right: "select" }] : [];

@@ -20,7 +20,7 @@ interface RowRule {
   readonly isOwn: string;
 }
 
-export interface Policy {
+interface Policy {
   readonly name: string;
   readonly table: string;
   /** Without the name and the role. */
@@ -31,7 +31,7 @@ export interface Policy {
 const isForeign = `position('+' in source) = 0 and source <> all (array[${platformServices.map(quotedText).join(", ")}]::text[]) and subject = any (array[${foreignDurableSubjects.map(quotedText).join(", ")}]::text[])`;
 
 /** Operations also relays events to NATS, answers for what others put aside, and declares their processes lost. */
-export function rowRules(service: PlatformService): readonly RowRule[] {
+function rowRules(service: PlatformService): readonly RowRule[] {
   const own = quotedText(service);
   const named = (column: string): string => `split_part(${column}, '.', 1) = ${own}`;
   const published = Object.values(subjects)
@@ -58,7 +58,7 @@ export function rowRules(service: PlatformService): readonly RowRule[] {
   ];
 }
 
-export function policiesOf(service: PlatformService): readonly Policy[] {
+function policiesOf(service: PlatformService): readonly Policy[] {
   return rowRules(service).flatMap(({ table, commands, isOwn }) =>
     commands.map((command) => {
       const using = command === "insert" ? "" : ` using (${isOwn})`;

@@ -12,7 +12,6 @@ import { type PlatformService, platformServices } from "../../../contracts/src/p
 import type { Log } from "../../../ports/log.ts";
 import type { Random } from "../../../ports/random.ts";
 import {
-  appRoleName,
   type ConnectionTarget,
   type DatabaseSecurity,
   loginFromUrl,
@@ -25,7 +24,7 @@ import { careStatements, grantStatements, quotedName, quotedText } from "./grant
 import { applyPolicies } from "./row-policies.ts";
 import { scramVerifier } from "./scram-verifier.ts";
 
-export interface ServiceLoginsOptions {
+interface ServiceLoginsOptions {
   readonly owner: ConnectionTarget;
   /** What the configuration names, by service. */
   /** What is asked of the server's certificate beside what the URLs say. */
@@ -39,7 +38,7 @@ export interface ServiceLoginsOptions {
   readonly log: Log;
 }
 
-export type LoginTargets = Partial<Readonly<Record<PlatformService, ConnectionTarget>>>;
+type LoginTargets = Partial<Readonly<Record<PlatformService, ConnectionTarget>>>;
 
 export interface PreparedLogins {
   /** Undefined when there are none. */
@@ -48,8 +47,7 @@ export interface PreparedLogins {
   readonly missing?: string;
 }
 
-export const loginVariable = (service: PlatformService): string =>
-  `PORTCULLIS_DATABASE_LOGINS_${service.toUpperCase()}`;
+const loginVariable = (service: PlatformService): string => `PORTCULLIS_DATABASE_LOGINS_${service.toUpperCase()}`;
 
 export async function prepareServiceLogins(options: ServiceLoginsOptions): Promise<PreparedLogins> {
   const named = configuredTargets(options);
@@ -279,6 +277,3 @@ function howToMake({ database }: ConnectionTarget): string {
     `and name each in database.logins (${loginVariable("riskengine")}=postgres://LOGIN:PASSWORD@HOST:PORT/${database} and so on), then start again.`,
   ].join("\n");
 }
-
-/** For sentences about those who share a login. */
-export const sharedLogin = `every service uses the database as ${appRoleName}`;

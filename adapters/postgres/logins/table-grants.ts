@@ -10,7 +10,7 @@ type Columns = "" | ` (${string})`;
 export type WriteRight = `insert${Columns}` | `update${Columns}` | "delete";
 type Writers = Partial<Readonly<Record<PlatformService, readonly WriteRight[]>>>;
 
-export interface TableGrants {
+interface TableGrants {
   readonly read: readonly PlatformService[];
   readonly write: Writers;
 }

@@ -9,7 +9,7 @@ export const entryColumns = `e.entry_id, e.fund_id, e.strategy_id, e.kind, e.sym
   (select json_agg(json_build_array(p.account, p.currency, p.amount::text) order by p.place)
    from treasury_posting p where p.entry_id = e.entry_id) as postings`;
 
-export interface EntryRow {
+interface EntryRow {
   readonly entry_id: string;
   readonly fund_id: string;
   readonly strategy_id: string | null;
@@ -41,7 +41,7 @@ export function entryOf(row: EntryRow): LedgerEntry {
 export const navColumns =
   "fund_id, at_us, nav, cash, positions_value, net_flows, currency, oldest_price_age_ms, trading_day, prices";
 
-export interface NavRow {
+interface NavRow {
   readonly fund_id: string;
   readonly at_us: string;
   readonly nav: string;

@@ -7,7 +7,7 @@ import { guardedTables } from "../migrations/0048-guarded-rows.ts";
 import { guardBodies } from "../migrations/0054-creating-power.ts";
 import { storeFault } from "../store-fault.ts";
 
-export interface Row {
+interface Row {
   readonly of_table: string;
   readonly row_id: string;
   readonly found: UnauditedChange["found"];

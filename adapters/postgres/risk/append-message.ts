@@ -53,7 +53,7 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Everything of an entry whose length is known: heads of columns, numbers, hashes. */
 const entryBytes = rowHeadBytes + columnCount * columnHeadBytes + 2 + 1 + 8 + uuidBytes + 2 * storedHashBytes;
 
-export interface MessageOptions {
+interface MessageOptions {
   readonly statement: string;
   /** The number of the type `risk_entry`, which differs from database to database. */
   readonly entryType: number;

@@ -15,7 +15,7 @@ select e.epoch,
         where lifted_epoch > $1 and lifted_epoch <= $1::bigint + $2 order by lifted_epoch, epoch) as lifted
 from halt_epoch e`;
 
-export interface HaltChangesRow {
+interface HaltChangesRow {
   readonly epoch: string;
   readonly active: readonly string[];
   readonly latched: readonly string[];

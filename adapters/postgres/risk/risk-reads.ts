@@ -12,7 +12,7 @@ import { kindNames } from "./append-message.ts";
 /** Runs one statement; what it throws is a fault already. */
 export type Ask = (doing: string, statement: pg.QueryConfig) => Promise<pg.QueryResult>;
 
-export type RiskReads = Omit<RiskStore, "append" | "outcomeOf" | "takeWriterEpoch" | "onChange">;
+type RiskReads = Omit<RiskStore, "append" | "outcomeOf" | "takeWriterEpoch" | "onChange">;
 
 /** Under these it is reported that a halt or an envelope changed. */
 export const tellingOfChanges: readonly string[] = [

@@ -24,7 +24,7 @@ import { appendMessage } from "./append-message.ts";
 import { appendFault, entryTypeText, riskAppend } from "./risk-append.ts";
 import { type Ask, createRiskReads, tellingOfChanges } from "./risk-reads.ts";
 
-export interface PostgresRiskStoreOptions {
+interface PostgresRiskStoreOptions {
   /** Opens the connection for batches. */
   readonly open: OpenConnection;
   /** Connections of the app role. */

@@ -4,7 +4,7 @@ import type { SignalRecords, StoredSignal } from "../../../ports/signal-records.
 import { columnOfText, textOfColumn } from "../exact-text.ts";
 import type { Sql } from "../store-transaction.ts";
 
-export interface SignalRow {
+interface SignalRow {
   readonly content: StoredSignal;
 }
 

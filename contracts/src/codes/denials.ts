@@ -384,5 +384,5 @@ export const commandDenials = {
 
 export type CommandDenialCode = keyof typeof commandDenials;
 export type RetiredDenialCode = keyof typeof retiredDenials;
-export type GateDenialCodes = { readonly [Gate in keyof typeof gateDenials]: keyof (typeof gateDenials)[Gate] };
+type GateDenialCodes = { readonly [Gate in keyof typeof gateDenials]: keyof (typeof gateDenials)[Gate] };
 export type GateDenialCode = GateDenialCodes[keyof GateDenialCodes];

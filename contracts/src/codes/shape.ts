@@ -2,10 +2,7 @@
 // The HTTP status and the exit code follow from the gRPC status, so that three surfaces can never tell three stories;
 // an entry that must differ says so itself.
 
-/** A denial is the business saying no, a fault the world saying no, an alarm is reported and not answered. */
-export type CodeKind = "denial" | "fault" | "alarm";
-
-export type GrpcStatusName =
+type GrpcStatusName =
   | "OK"
   | "CANCELLED"
   | "INVALID_ARGUMENT"

@@ -29,7 +29,7 @@ export interface AuditedAs {
   personOf(payload: unknown): string;
 }
 
-export interface NotAudited {
+interface NotAudited {
   /** Why, in one sentence. */
   readonly notAudited: string;
 }

@@ -8,7 +8,7 @@ import { decimalText, idText, instantText, nameText, reasonText, symbolText } fr
  * EVENT_GAP: a foreign publisher's numbering skipped, and what it skipped has not come. FILLS_HELD: a fill of the fund cannot be taken, and those behind it
  * wait with it.
  */
-export const blockCause = z.enum([
+const blockCause = z.enum([
   "FILL_OUTSIDE_COLLAR",
   "ORDER_OVERFILLED",
   "FILL_NOT_JUDGED",
@@ -19,7 +19,7 @@ export const blockCause = z.enum([
 export type BlockCause = z.infer<typeof blockCause>;
 
 /** The fill that a block is about, as far as it is needed to judge it. */
-export const blockedFill = z.object({
+const blockedFill = z.object({
   fill_id: idText,
   order_id: idText,
   price: decimalText,

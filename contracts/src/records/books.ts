@@ -54,7 +54,7 @@ export interface StoredNav {
   readonly rates: ReadonlyMap<string, Decimal>;
 }
 
-export interface ValuedPosition {
+interface ValuedPosition {
   readonly symbol: string;
   readonly quantity: Decimal;
   readonly price: Decimal;

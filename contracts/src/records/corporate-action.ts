@@ -24,7 +24,7 @@ export const actionStates = ["ANNOUNCED", "APPLIED", "DONE", "ABORTED", "DECLARE
 const ratioNumbers = z.tuple([z.int().min(1).max(1_000), z.int().min(1).max(1_000)]);
 
 /** What becomes of one instrument. */
-export const actionLeg = z.object({
+const actionLeg = z.object({
   symbol: symbolText,
   /** Its name afterwards; the same when it keeps it. */
   new_symbol: symbolText,
@@ -34,7 +34,7 @@ export const actionLeg = z.object({
 });
 export type ActionLeg = z.infer<typeof actionLeg>;
 
-export const actionDividend = z.object({
+const actionDividend = z.object({
   per_share: positiveDecimalText,
   currency: currencyText,
   ex_date: dateText,

@@ -79,4 +79,3 @@ export const riskEnvelope = z.strictObject({
 export type RiskEnvelope = z.infer<typeof riskEnvelope>;
 
 export const envelopeRequest = z.strictObject({ fund_id: idText });
-export type EnvelopeRequest = z.infer<typeof envelopeRequest>;

@@ -112,7 +112,6 @@ export const ledgerRebuilt = z.object({
   reason: reasonText,
   at: instantText,
 });
-export type LedgerRebuilt = z.infer<typeof ledgerRebuilt>;
 
 /** A strategy's status or allocation changed. */
 export const strategyChanged = z.object({
@@ -125,7 +124,6 @@ export const strategyChanged = z.object({
   reason: reasonText,
   at: instantText,
 });
-export type StrategyChanged = z.infer<typeof strategyChanged>;
 
 /** The paper platform's history was put in, as one whole: its hash says which. */
 export const seedImported = z.object({

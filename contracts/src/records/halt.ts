@@ -96,7 +96,7 @@ export const resumeRequest = z.strictObject({
 export type ResumeRequest = z.infer<typeof resumeRequest>;
 
 /** What follows a latch, in this order; each is tried until it is proven. */
-export const haltStepName = z.enum(["BLOCKED", "CANCELLED", "NOTIFIED"]);
+const haltStepName = z.enum(["BLOCKED", "CANCELLED", "NOTIFIED"]);
 export type HaltStepName = z.infer<typeof haltStepName>;
 
 const haltProgress = z.object({
@@ -201,7 +201,6 @@ export const flattenRequested = z.object({
   orders: countNumber.optional(),
   at: instantText,
 });
-export type FlattenRequested = z.infer<typeof flattenRequested>;
 
 /** One position of a flatten moved on. */
 export const flattenLine = z.object({
@@ -215,7 +214,6 @@ export const flattenLine = z.object({
   detail: z.string().max(2_000),
   at: instantText,
 });
-export type FlattenLine = z.infer<typeof flattenLine>;
 
 /** A drill: a halt of the drill scope, and how long each step after it took. */
 export const drillMeasured = z.object({
@@ -239,7 +237,6 @@ export const restartRequested = z.object({
   reason: reasonText,
   at: instantText,
 });
-export type RestartRequested = z.infer<typeof restartRequested>;
 
 /** From where on a loss is counted. Written once for every period; another one of the same period only by an operator's choice. */
 export const lossBaseline = z.object({

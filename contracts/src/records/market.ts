@@ -34,7 +34,7 @@ export const quote = z.object({
 export type Quote = z.infer<typeof quote>;
 
 /** How an option's worth follows its underlying, by a model: what its exposure and its stress are counted by. */
-export const optionRisk = z.object({
+const optionRisk = z.object({
   /** How much its price moves when its underlying's moves by one; negative for a put. Six digits. */
   delta: decimalText,
   /** Its price if the underlying stood 20 % higher, or lower, and its volatility half as high again. */

@@ -47,7 +47,6 @@ export const auditAnewRequested = z.object({
   expires_at: instantText,
   at: instantText,
 });
-export type AuditAnewRequested = z.infer<typeof auditAnewRequested>;
 
 /** A change that nobody audited is accepted as it stands. */
 export const unauditedAccepted = z.object({
@@ -62,7 +61,6 @@ export const unauditedAccepted = z.object({
   reason: reasonText,
   at: instantText,
 });
-export type UnauditedAccepted = z.infer<typeof unauditedAccepted>;
 
 /** What a caller appends; the sequencer adds the rest. */
 export const auditAppend = z.strictObject({
@@ -71,7 +69,6 @@ export const auditAppend = z.strictObject({
   subject_id: z.string().max(256),
   data: z.record(z.string(), z.json()),
 });
-export type AuditAppend = z.infer<typeof auditAppend>;
 
 /** A watchdog's judgement that somebody should know about. */
 export const watchdogAlarm = z.object({
@@ -195,4 +192,3 @@ export const flatProved = z.object({
   open_orders: countNumber.optional(),
   at: instantText,
 });
-export type FlatProved = z.infer<typeof flatProved>;

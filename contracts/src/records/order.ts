@@ -67,7 +67,7 @@ export const figure = z
   .meta({ id: "Figure" });
 export type Figure = z.infer<typeof figure>;
 
-export const gateCheck = z
+const gateCheck = z
   .object({
     gate: gateName,
     result: z.enum(["PASSED", "FAILED"]),
@@ -79,7 +79,7 @@ export const gateCheck = z
 export type GateCheck = z.infer<typeof gateCheck>;
 
 /** How much of a limit would be used, reported from 50 % on. */
-export const limitWarning = z
+const limitWarning = z
   .object({
     limit: z.string(),
     /** The share that would be used, as a fraction of the limit. */
@@ -88,7 +88,6 @@ export const limitWarning = z
     threshold: z.number(),
   })
   .meta({ id: "LimitWarning" });
-export type LimitWarning = z.infer<typeof limitWarning>;
 
 const decisionFields = {
   approved: z.boolean(),
@@ -209,15 +208,7 @@ export const orderTransition = z.object({
 });
 export type OrderTransition = z.infer<typeof orderTransition>;
 
-export const fillKinds = [
-  "TRADE",
-  "ADJUSTMENT",
-  "SEED",
-  "CORPORATE_ACTION",
-  "CASH_IN_LIEU",
-  "CROSS",
-  "SETTLEMENT",
-] as const;
+const fillKinds = ["TRADE", "ADJUSTMENT", "SEED", "CORPORATE_ACTION", "CASH_IN_LIEU", "CROSS", "SETTLEMENT"] as const;
 
 /** A trade against an order. The same fill_id twice is one fill. */
 export const fill = z.object({

@@ -20,7 +20,6 @@ export const serviceEvent = z.object({
   pid: countNumber,
   at: instantText,
 });
-export type ServiceEvent = z.infer<typeof serviceEvent>;
 
 /** An event that a subscription could not handle and that was put aside. */
 export const parkedEvent = z.object({
@@ -51,7 +50,6 @@ export const retriedEvent = z.object({
   reason: reasonText.optional(),
   at: instantText,
 });
-export type RetriedEvent = z.infer<typeof retriedEvent>;
 
 /** Somebody decided that an event that was put aside is never handled. */
 export const discardedEvent = z.object({
@@ -68,7 +66,6 @@ export const discardedEvent = z.object({
   reason: reasonText,
   at: instantText,
 });
-export type DiscardedEvent = z.infer<typeof discardedEvent>;
 
 /** An alarm from anywhere in the platform; its code is in the registry. */
 export const alarmRaised = z.object({
@@ -107,7 +104,6 @@ export const secretChanged = z.object({
   noticed: z.literal(true).optional(),
   at: instantText,
 });
-export type SecretChanged = z.infer<typeof secretChanged>;
 
 /** Somebody logged in, logged out or was refused. */
 export const sessionEvent = z.object({
@@ -123,7 +119,6 @@ export const sessionEvent = z.object({
   reason: reasonText.optional(),
   at: instantText,
 });
-export type SessionEvent = z.infer<typeof sessionEvent>;
 
 /** A person who may log in at the embedded provider was made, changed or removed. */
 export const operatorChanged = z.object({
@@ -181,7 +176,6 @@ export const serviceTokenChanged = z.object({
   reason: reasonText.optional(),
   at: instantText,
 });
-export type ServiceTokenChanged = z.infer<typeof serviceTokenChanged>;
 
 /** An admin asked for a change of a person or a machine's token that a second admin has to sign. */
 export const identityRequested = z.object({
@@ -199,7 +193,6 @@ export const identityRequested = z.object({
   expires_at: instantText,
   at: instantText,
 });
-export type IdentityRequested = z.infer<typeof identityRequested>;
 
 /** Such a request was signed, or can no longer be. */
 export const identityRequestEnded = z.object({

@@ -23,7 +23,7 @@ export const referenceKind = z.enum(["instruments", "funds", "fx", "borrow", "re
 export type ReferenceKind = z.infer<typeof referenceKind>;
 
 /** A fund and the strategies that trade for it; fund and strategy ids share one namespace. */
-export const fundReference = z.strictObject({
+const fundReference = z.strictObject({
   fund_id: idText,
   name: nameText,
   mode: fundMode,
@@ -36,7 +36,7 @@ export const fundReference = z.strictObject({
 export type FundReference = z.infer<typeof fundReference>;
 
 /** One unit of `base` is worth `rate` units of `quote`. */
-export const fxRate = z.strictObject({
+const fxRate = z.strictObject({
   base: currencyText,
   quote: currencyText,
   rate: positiveDecimalText,
@@ -45,7 +45,7 @@ export const fxRate = z.strictObject({
 export type FxRate = z.infer<typeof fxRate>;
 
 /** What can be borrowed of a symbol, and at which yearly fee as a fraction. */
-export const borrow = z.strictObject({
+const borrow = z.strictObject({
   symbol: symbolText,
   available_quantity: nonNegativeDecimalText,
   fee_pct: decimalText,
@@ -54,7 +54,7 @@ export const borrow = z.strictObject({
 export type Borrow = z.infer<typeof borrow>;
 
 /** New risk in a restricted symbol is denied; what is held may be reduced. */
-export const restriction = z.strictObject({ symbol: symbolText, reason: reasonText });
+const restriction = z.strictObject({ symbol: symbolText, reason: reasonText });
 export type Restriction = z.infer<typeof restriction>;
 
 const weekdayNumber = z.union([

@@ -46,16 +46,16 @@ export function reportNamedBy(schedule: string): ScheduledReport | undefined {
 }
 
 /** DUE waits to be made, also after a failure; MISSED was never made, because the platform was away or a later one was due. */
-export const runStatuses = ["DUE", "MAKING", "MADE", "FAILED", "MISSED"] as const;
+const runStatuses = ["DUE", "MAKING", "MADE", "FAILED", "MISSED"] as const;
 export const runStatus = z.enum(runStatuses);
 export type RunStatus = z.infer<typeof runStatus>;
 
 /** MADE_UP: by its schedule, later than it was due. */
-export const runTriggers = ["SCHEDULE", "MADE_UP", "OPERATOR"] as const;
+const runTriggers = ["SCHEDULE", "MADE_UP", "OPERATOR"] as const;
 export const runTrigger = z.enum(runTriggers);
 export type RunTrigger = z.infer<typeof runTrigger>;
 
-export const deliveryStatuses = ["PENDING", "DELIVERED", "UNDELIVERED"] as const;
+const deliveryStatuses = ["PENDING", "DELIVERED", "UNDELIVERED"] as const;
 export const deliveryStatus = z.enum(deliveryStatuses);
 export type DeliveryStatus = z.infer<typeof deliveryStatus>;
 
@@ -73,7 +73,6 @@ export const reportRunRecorded = z.object({
   detail: lineText(2_000).optional(),
   at: instantText,
 });
-export type ReportRunRecorded = z.infer<typeof reportRunRecorded>;
 
 /** Published when a target has taken a report, and when it is given up. */
 export const reportDelivered = z.object({
@@ -89,4 +88,3 @@ export const reportDelivered = z.object({
   detail: lineText(2_000).optional(),
   at: instantText,
 });
-export type ReportDelivered = z.infer<typeof reportDelivered>;

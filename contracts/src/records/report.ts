@@ -2,11 +2,11 @@
 import { z } from "zod";
 import { countNumber, hashText, idText, instantText, lineText, nameText } from "./fields.ts";
 
-export const reportFormats = ["html", "pdf", "json", "csv"] as const;
+const reportFormats = ["html", "pdf", "json", "csv"] as const;
 export const reportFormat = z.enum(reportFormats);
 export type ReportFormat = z.infer<typeof reportFormat>;
 
-export const reportStatuses = ["QUEUED", "RUNNING", "DONE", "FAILED"] as const;
+const reportStatuses = ["QUEUED", "RUNNING", "DONE", "FAILED"] as const;
 export const reportStatus = z.enum(reportStatuses);
 export type ReportStatus = z.infer<typeof reportStatus>;
 
@@ -19,7 +19,7 @@ export const reportParameters = z
   .refine((given) => Object.keys(given).length <= 32, { message: "expected 32 parameters at most" });
 export type ReportParameters = z.infer<typeof reportParameters>;
 
-export const reportFile = z.object({ sha256: hashText, bytes: countNumber });
+const reportFile = z.object({ sha256: hashText, bytes: countNumber });
 export const reportFiles = z.object({
   html: reportFile.optional(),
   pdf: reportFile.optional(),
@@ -47,4 +47,3 @@ export const reportMade = z.object({
   restates: restatement.optional(),
   at: instantText,
 });
-export type ReportMade = z.infer<typeof reportMade>;

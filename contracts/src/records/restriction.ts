@@ -10,7 +10,7 @@ import { type WatchdogName, watchdogName } from "./values.ts";
  * THROTTLE: no marketable order adds risk in the symbol. COOLDOWN: nothing adds risk in it. SHADOW: the strategy only reduces. NO_SHORT_OPTIONS: the
  * fund sells no options short. GROSS: the fund's gross exposure stays under factor x base. ALLOCATION: what strategies may use is multiplied by the factor.
  */
-export const restrictionKind = z.enum(["THROTTLE", "COOLDOWN", "SHADOW", "NO_SHORT_OPTIONS", "GROSS", "ALLOCATION"]);
+const restrictionKind = z.enum(["THROTTLE", "COOLDOWN", "SHADOW", "NO_SHORT_OPTIONS", "GROSS", "ALLOCATION"]);
 export type RestrictionKind = z.infer<typeof restrictionKind>;
 
 /** A symbol without a fund is restricted in every fund. */
@@ -58,4 +58,3 @@ export const restrictionEnded = z.object({
   reason: reasonText,
   at: instantText,
 });
-export type RestrictionEnded = z.infer<typeof restrictionEnded>;

@@ -6,4 +6,3 @@ export const riskOfficerVerdict = z.object({
   /** One sentence for the record. */
   reason: z.string().max(1_000),
 });
-export type RiskOfficerVerdict = z.infer<typeof riskOfficerVerdict>;

@@ -11,11 +11,11 @@ import { isSize, perfectSubtrees } from "../merkle.ts";
 
 export const bundleFirstLine = "portcullis-audit-bundle/v1";
 /** Of the second line: more handovers than anybody will ever have fit. */
-export const headerBytesMax = 4_194_304;
+const headerBytesMax = 4_194_304;
 const firstLineBytes = utf8Of(bundleFirstLine);
 
 /** What is written. */
-export interface BundleParts {
+interface BundleParts {
   readonly from: number;
   readonly entries: number;
   /** The note of the checkpoint. */

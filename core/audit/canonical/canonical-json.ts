@@ -5,7 +5,7 @@
 // Every property is read once, through its descriptor: no getter and no toJSON runs, and a Proxy that changes its mind between two
 // looks gets no second one. What was read is what is written.
 
-export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
+type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
 export interface JsonObject {
   readonly [key: string]: JsonValue;
 }

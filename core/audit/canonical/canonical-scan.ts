@@ -57,7 +57,7 @@ export function failedAt(position: number): number {
 }
 
 /** The value at a position; `levels` is how many objects and arrays may stand inside each other. */
-export function scanValue(room: ScanRoom, at: number, levels: number): number {
+function scanValue(room: ScanRoom, at: number, levels: number): number {
   const { bytes } = room;
   const first = bytes[at] ?? 0;
   if (first === quote) return scanString(room, at);
@@ -238,7 +238,7 @@ export function scanInteger(room: ScanRoom, start: number): number {
 }
 
 /** A run of 8 to 16 bytes that stands in every entry, as four times four bytes from the two ends, which meet in the middle. */
-export interface Word {
+interface Word {
   readonly text: string;
   readonly length: number;
   readonly first: number;

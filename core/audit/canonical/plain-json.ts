@@ -31,7 +31,7 @@ const isWritten = Uint8Array.from({ length: 128 }, (_, code) =>
 );
 
 /** Writes into the room that it was given last; each answers the place behind what it wrote, `notPlain` or `noRoom`. */
-export interface PlainWriter {
+interface PlainWriter {
   /** From now on into these bytes, and not beyond that place. */
   setRoom(bytes: Uint8Array, end: number): void;
   value(value: unknown, at: number, levels?: number): number;

@@ -42,7 +42,7 @@ const checkTags = {
 const figureTags = { name: tagOf(1, delimited), value: tagOf(2, delimited), ageMs: tagOf(3, fixed64) } as const;
 const warningTags = { limit: tagOf(1, delimited), used: tagOf(2, fixed64), threshold: tagOf(3, fixed64) } as const;
 
-export interface DecisionPacker {
+interface DecisionPacker {
   /** The answer to the order, in bytes of its own; to be made before the next check. */
   pack(checked: Checked, decisionId: string): Uint8Array;
 }

@@ -64,7 +64,7 @@ export interface NameHashes {
 }
 
 /** What reading an order's texts once tells. */
-export interface ReadOrder {
+interface ReadOrder {
   readonly key: Hash;
   readonly body: Hash;
   readonly names: NameHashes;

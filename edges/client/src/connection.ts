@@ -61,7 +61,7 @@ function checkedBaseUrl(text: string): string {
   return `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, "")}`;
 }
 
-export interface Asked {
+interface Asked {
   readonly id: string;
   readonly shape: RequestShape;
   readonly answer: "json" | "text" | "bytes";
@@ -69,7 +69,7 @@ export interface Asked {
   readonly takesKey: boolean;
 }
 
-export interface Answered {
+interface Answered {
   readonly value: unknown;
   readonly headers: Headers;
 }

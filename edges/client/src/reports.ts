@@ -4,8 +4,8 @@ import type { CallOptions } from "./call-options.ts";
 import { pause } from "./retry.ts";
 import type { Client } from "./types.ts";
 
-export type ReportFormat = "html" | "pdf" | "json" | "csv";
-export type Rendered<Format extends ReportFormat> = Format extends "pdf" ? Uint8Array : string;
+type ReportFormat = "html" | "pdf" | "json" | "csv";
+type Rendered<Format extends ReportFormat> = Format extends "pdf" ? Uint8Array : string;
 
 export interface ReportOptions extends Pick<CallOptions, "signal"> {
   /** As it was known at this moment, RFC 3339; now otherwise. */

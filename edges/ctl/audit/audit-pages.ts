@@ -42,7 +42,7 @@ export const logOption: VerbOption = {
   sentence: "Of a log that was closed: its number, as `status` shows it.",
 };
 
-export interface LogAsked {
+interface LogAsked {
   readonly log?: number;
 }
 

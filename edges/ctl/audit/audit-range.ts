@@ -9,7 +9,7 @@ import { entryOf, sizeOf } from "./audit-pages.ts";
 
 type Log = Parameters<typeof sizeOf>[1];
 
-export interface Range {
+interface Range {
   readonly fromSequence: number;
   readonly count?: number;
 }

@@ -3,7 +3,7 @@ import { type Instant, millisecondsBetween } from "../../../contracts/src/instan
 import type { AnswerOf, Client } from "../../client/src/types.ts";
 import type { Context } from "../verbs/verb.ts";
 
-export type Run = AnswerOf<"watchAuditRun">;
+type Run = AnswerOf<"watchAuditRun">;
 
 /** Longer than the server waits for the end before it tells how far it is. */
 const watchTimeoutMs = 20_000;

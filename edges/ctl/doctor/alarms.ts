@@ -4,7 +4,7 @@ import { failureOf } from "../failure.ts";
 import { moment } from "../text/text.ts";
 import type { Context } from "../verbs/verb.ts";
 
-export interface AlarmsCheck {
+interface AlarmsCheck {
   readonly name: "alarms";
   readonly state: "ok" | "warn";
   readonly detail: string;

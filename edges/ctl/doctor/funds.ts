@@ -3,7 +3,7 @@ import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import { failureOf } from "../failure.ts";
 import type { Context } from "../verbs/verb.ts";
 
-export interface FundsCheck {
+interface FundsCheck {
   readonly name: "funds";
   readonly state: "ok" | "warn";
   readonly detail: string;

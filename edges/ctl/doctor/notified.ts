@@ -3,7 +3,7 @@ import { failureOf } from "../failure.ts";
 import { clean } from "../text/text.ts";
 import type { Context } from "../verbs/verb.ts";
 
-export interface NotifiedCheck {
+interface NotifiedCheck {
   readonly name: "notifications";
   readonly state: "ok" | "warn";
   readonly detail: string;

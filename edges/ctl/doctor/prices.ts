@@ -5,7 +5,7 @@ import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import { failureOf } from "../failure.ts";
 import type { Context } from "../verbs/verb.ts";
 
-export interface PricesCheck {
+interface PricesCheck {
   readonly name: "prices";
   readonly state: "ok" | "warn";
   readonly detail: string;

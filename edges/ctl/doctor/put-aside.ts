@@ -5,7 +5,7 @@ import type { Settings } from "../settings.ts";
 import { moment } from "../text/text.ts";
 import type { Context } from "../verbs/verb.ts";
 
-export interface PutAsideCheck {
+interface PutAsideCheck {
   readonly name: "events put aside";
   readonly state: "ok" | "warn" | "fail";
   readonly detail: string;

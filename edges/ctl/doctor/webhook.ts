@@ -6,7 +6,7 @@ import { failureOf } from "../failure.ts";
 import { moment } from "../text/text.ts";
 import type { Context } from "../verbs/verb.ts";
 
-export interface WebhookCheck {
+interface WebhookCheck {
   readonly name: "webhook";
   readonly state: "ok" | "warn";
   readonly detail: string;

@@ -8,7 +8,7 @@ import { leftMs } from "../text/text.ts";
 import { type Profile, readProfile, writeProfile } from "./profile.ts";
 import { lockPathOf, underLock } from "./profile-lock.ts";
 
-export interface BearerPorts {
+interface BearerPorts {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly signal: AbortSignal;

@@ -9,7 +9,7 @@ import type { Timers } from "../../../ports/timers.ts";
 import { interrupted, Refusal } from "../failure.ts";
 import { privateFolder } from "./profile.ts";
 
-export interface LockPorts {
+interface LockPorts {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly signal: AbortSignal;

@@ -38,7 +38,7 @@ export function commandOf(operation: Operation): string {
 }
 
 /** What is asked for, for whoever shall sign. */
-export function requestLines(request: Request, now: Parameters<typeof moment>[1]): string {
+function requestLines(request: Request, now: Parameters<typeof moment>[1]): string {
   const parameters = Object.entries(request.parameters).map(([name, value]) => {
     const text = Array.isArray(value) ? value.map(String).join(", ") : String(value);
     return `${name.replaceAll("_", " ")} ${clean(text)}`;

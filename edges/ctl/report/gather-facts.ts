@@ -14,7 +14,7 @@ import { followPages } from "../follow-pages.ts";
 import { dayBars, gatherFurther } from "./gather-further.ts";
 import { lastEntryAt } from "./gather-log.ts";
 
-export interface FactsRequest {
+interface FactsRequest {
   readonly fundId: string;
   /** Absent: now, which is after the values were read. */
   readonly asOf: Instant | undefined;

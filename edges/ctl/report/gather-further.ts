@@ -10,7 +10,7 @@ import { followPages } from "../follow-pages.ts";
 import { auditOf, minutesOf } from "./gather-log.ts";
 import { replaysOf } from "./gather-replays.ts";
 
-export interface FurtherRequest {
+interface FurtherRequest {
   readonly fundId: string;
   readonly parts: ReadonlySet<FactPart>;
   readonly asOf: Instant;
@@ -287,7 +287,7 @@ const signalFact = ({ symbol, at, value, realised_return, horizon_s }: SignalRow
 });
 
 /** One a day, with what was traded. */
-export interface DayBar {
+interface DayBar {
   readonly day: string;
   readonly close: string;
   readonly volume: string;

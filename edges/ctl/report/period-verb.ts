@@ -8,7 +8,7 @@ export const days: readonly VerbOption[] = [
   { name: "end", value: "DATE", sentence: "The last day; needed unless --facts names it." },
 ];
 
-export interface PeriodVerb {
+interface PeriodVerb {
   /** "report position-attribution". */
   readonly name: string;
   readonly report: Report;

@@ -48,7 +48,7 @@ export const reportOptions: readonly VerbOption[] = [
   { name: "facts", value: "FILE", sentence: "Make it from such a file, without a server." },
 ];
 
-export interface Period {
+interface Period {
   readonly start: string;
   readonly end: string;
   readonly include?: readonly string[];
@@ -56,7 +56,7 @@ export interface Period {
 }
 
 /** What decides which facts are read, where the verb knows it and no option does. */
-export interface Asked {
+interface Asked {
   readonly fundId?: string | undefined;
   readonly strategyId?: string | undefined;
   readonly period?: Period | undefined;

@@ -70,7 +70,7 @@ function meant(field: string, value: string): string {
 }
 
 /** "max_position_pct 5 % -> 100 %". */
-export function changeText({ field, before, after }: Pick<Change, "field" | "before" | "after">): string {
+function changeText({ field, before, after }: Pick<Change, "field" | "before" | "after">): string {
   return `${field} ${meant(field, before)} -> ${meant(field, after)}`;
 }
 

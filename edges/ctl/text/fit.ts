@@ -32,7 +32,7 @@ const wrapWidthMin = 24;
 /** Two rows that agree prove nothing. */
 const rowsForConstant = 3;
 
-export function withoutEmpty(columns: readonly DrawnColumn[]): readonly DrawnColumn[] {
+function withoutEmpty(columns: readonly DrawnColumn[]): readonly DrawnColumn[] {
   return columns.filter(({ cells, always }) => always || cells.some((cell) => cell !== ""));
 }
 

@@ -6,7 +6,7 @@ import { clean } from "./text.ts";
 export type Flatten = AnswerOf<"getFlatten">;
 type Line = Flatten["lines"][number];
 type Order = Flatten["orders"][number];
-export type FlattenFund = Flatten["funds"][number];
+type FlattenFund = Flatten["funds"][number];
 
 /** What stands above its table. */
 export function flattenLead(flatten: Flatten): string {
@@ -46,7 +46,7 @@ export function owed(flatten: Flatten): number {
   return owedLines(flatten) + owedOrders(flatten);
 }
 
-export interface FlattenRow {
+interface FlattenRow {
   readonly what: "position" | "order";
   readonly of: Line | Order;
   readonly attempts: number | undefined;

@@ -18,7 +18,7 @@ export function pendingText(status: HaltStatus, now: Instant): readonly string[]
 }
 
 /** One row of the list: a halt and how far what follows it has come. */
-export interface HaltRow extends Halt {
+interface HaltRow extends Halt {
   readonly steps: string;
 }
 

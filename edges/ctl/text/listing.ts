@@ -60,7 +60,7 @@ export interface Column<Row> {
   readonly minor?: number;
 }
 
-export interface Listing<Row> {
+interface Listing<Row> {
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   /** What a table's reader is told when there is nothing. */
@@ -138,7 +138,7 @@ export function isForPeople(context: Context): boolean {
 }
 
 /** RFC 4180 with line feeds, which every reader of it takes and every tool of a shell needs. */
-export function csv<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
+function csv<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
   const lines = [
     columns.map(({ name }) => name),
     ...rows.map((row) => columns.map((column) => cellOf(column.of(row)))),

@@ -1,13 +1,9 @@
 // Numbers that a person types behind a flag: exact or refused, with a sentence that names the flag and says what to type instead.
-import { NotThat, typedAmount, typedCount, typedFraction, typedHours } from "../../words/typed-numbers.ts";
+import { NotThat, typedCount, typedFraction, typedHours } from "../../words/typed-numbers.ts";
 import { type Refusal, usageRefusal } from "../failure.ts";
 
 export function fractionOf(option: string, typed: string): number {
   return read(option, typed, typedFraction);
-}
-
-export function amountOf(option: string, typed: string): number {
-  return read(option, typed, typedAmount);
 }
 
 export function countOf(option: string, typed: string, min = 0): number {

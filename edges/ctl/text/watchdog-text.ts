@@ -3,7 +3,7 @@ import type { AnswerOf } from "../../client/src/types.ts";
 import type { Answer, Context } from "../verbs/verb.ts";
 import { type Column, listing } from "./listing.ts";
 
-export type WatchdogRow = AnswerOf<"listWatchdogs">[number];
+type WatchdogRow = AnswerOf<"listWatchdogs">[number];
 
 export function watchdogListing(context: Context, rows: readonly WatchdogRow[]): Promise<Answer> {
   const columns: readonly Column<WatchdogRow>[] = [

@@ -11,7 +11,7 @@ import type { Client } from "../../client/src/types.ts";
 import type { Flags, Settings } from "../settings.ts";
 import type { Environment, Terminal } from "../terminal.ts";
 
-export interface VerbArgument {
+interface VerbArgument {
   /** Lower case, as it stands in help: `<operator>`. */
   readonly name: string;
   readonly sentence: string;
@@ -40,7 +40,7 @@ export interface VerbOption {
   readonly closed?: boolean;
 }
 
-export interface Example {
+interface Example {
   /** As typed, from `ctl` on. */
   readonly command: string;
   readonly sentence: string;

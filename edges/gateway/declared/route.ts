@@ -109,7 +109,7 @@ async function forwardPage(
 }
 
 /** The path with what was asked in place of its parameters. */
-export function placeOf(path: string, { params }: Pick<HttpRequest, "params">): string {
+function placeOf(path: string, { params }: Pick<HttpRequest, "params">): string {
   const given = params as Readonly<Record<string, unknown>>;
   return path.replaceAll(/:([a-z_]+)\*?/g, (_whole, name: string) => encodeURIComponent(String(given[name])));
 }

@@ -30,7 +30,7 @@ export interface RunningMarketFeed extends MarketFeed {
   stop(): Promise<void>;
 }
 
-export type MarketFeedParts = Pick<GatewayParts, "services" | "ownToken" | "clock" | "timers" | "log"> & {
+type MarketFeedParts = Pick<GatewayParts, "services" | "ownToken" | "clock" | "timers" | "log"> & {
   readonly policies: FundPolicies;
   readonly expectedServices: readonly string[];
 };

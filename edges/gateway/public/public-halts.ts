@@ -41,7 +41,7 @@ export function publicHalt(halt: HaltRequest, hidesValue: HidesValue): PublicHal
   return { severity, fund_id, strategy_id, reason, requested_by, halt_id, epoch, since };
 }
 
-export function isPublicHalt({ severity, fund_id }: HaltRequest, policies: FundPolicies): boolean {
+function isPublicHalt({ severity, fund_id }: HaltRequest, policies: FundPolicies): boolean {
   if (severity === "FIRM_HALT") return true;
   if (fund_id === drillFundId) return false;
   // A strategy's halt that does not name its fund may be one of a fund that is not listed.

@@ -7,7 +7,7 @@ import type { Log } from "../../../ports/log.ts";
 import type { Timers } from "../../../ports/timers.ts";
 
 /** What was not confirmed for so long is marked as stale. */
-export const staleMs = 5_000;
+const staleMs = 5_000;
 
 export interface Reported<Value> {
   readonly value: Value;
@@ -26,7 +26,7 @@ export interface FollowedSource<Value> extends Source<Value> {
   stop(): Promise<void>;
 }
 
-export interface FollowOptions<Value> {
+interface FollowOptions<Value> {
   /** In log lines: "quotes". */
   readonly name: string;
   readonly everyMs: number;

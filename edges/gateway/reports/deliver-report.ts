@@ -24,14 +24,14 @@ export interface Delivered {
   readonly remark?: string;
 }
 
-export interface ReportToDeliver {
+interface ReportToDeliver {
   readonly run: ReportRun;
   readonly reportId: string;
   readonly document: ReportDocument;
   readonly pdf: Uint8Array | undefined;
 }
 
-export const deliveryMsMax = 60_000;
+const deliveryMsMax = 60_000;
 
 /** Of one schedule, fund and moment; those that people ask for have the moment of asking. */
 export function runIdOf(schedule: string, fundId: string, dueAt: Instant, isAsked: boolean): string {
@@ -137,8 +137,7 @@ function gone(reportId: string): Fault {
   });
 }
 
-export const wordsOf = ({ schedule, fundId, dueAt }: ReportRun): string =>
-  `${schedule} for ${fundId}, due ${format(dueAt)},`;
+const wordsOf = ({ schedule, fundId, dueAt }: ReportRun): string => `${schedule} for ${fundId}, due ${format(dueAt)},`;
 
 /** What an alarm is about: a run that is not made, or one of its targets. */
 export const aboutOf = (run: ReportRun, what: string): string =>

@@ -11,12 +11,12 @@ import { aboutMaking, runIdOf, unmadeSentence } from "./deliver-report.ts";
 import type { SchedulePlan } from "./schedule-plan.ts";
 
 /** As it stands in records when no person asked. */
-export const byTheClock = "service:gateway";
+const byTheClock = "service:gateway";
 /** What is entered later than this was made up. */
 const onTimeMs = 60_000;
 export const openRunsMax = 256;
 
-export interface DueRuns {
+interface DueRuns {
   /** Answers whether any was entered. */
   enter(now: Instant): Promise<boolean>;
 }

@@ -34,7 +34,7 @@ export interface DeliveryMaking {
   readonly ending: AbortSignal;
 }
 
-export interface Deliveries {
+interface Deliveries {
   /** Begins those whose turn it is; does not wait for them. */
   begin(open: readonly ReportDelivery[], alive: ReadonlySet<string>): void;
   /** Resolves when nothing is under way. */

@@ -16,7 +16,7 @@ import type { ReportQueue } from "./report-queue.ts";
 /** Of the queue's places; the others are for people. */
 const makingMax = 4;
 
-export interface RunMaking {
+interface RunMaking {
   readonly store: Pick<Store, "transact">;
   readonly clock: Clock;
   readonly random: Random;

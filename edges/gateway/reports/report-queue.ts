@@ -20,9 +20,9 @@ import type { MakeReport, ReportOutcome } from "./report-maker.ts";
 
 export const waitingReportsMax = 16;
 /** The newest of all; older ones go with their documents, their entries in the audit log stay. */
-export const keptReportsMax = 1_000;
+const keptReportsMax = 1_000;
 
-export interface ReportRequest {
+interface ReportRequest {
   readonly report: string;
   readonly parameters: ReportParameters;
   readonly format: ReportFormat;
@@ -41,7 +41,7 @@ export interface ReportQueue {
   stop(): Promise<void>;
 }
 
-export interface ReportQueueParts {
+interface ReportQueueParts {
   readonly store: Pick<Store, "transact">;
   readonly clock: Clock;
   readonly random: Random;

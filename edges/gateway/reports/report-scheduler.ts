@@ -13,7 +13,7 @@ import { makeRuns } from "./make-runs.ts";
 import type { ReportQueue } from "./report-queue.ts";
 import type { SchedulePlan } from "./schedule-plan.ts";
 
-export const keptRunsMax = 10_000;
+const keptRunsMax = 10_000;
 const tickMs = 1_000;
 /** How long others' work, or what an earlier process left, may lie unseen while this process has none. */
 const quietMs = 15_000;

@@ -100,7 +100,7 @@ export function envelopeUpdate(parts: Pick<GatewayParts, "services">): Route {
 }
 
 /** One fund's limits sent to another fund are a slip, and a dangerous one. */
-export function refuseOtherFund(named: string | undefined, fundId: string): void {
+function refuseOtherFund(named: string | undefined, fundId: string): void {
   if (named === undefined || named === fundId) return;
   throw new Fault("INVALID_ARGUMENT", `The envelope is of the fund ${named}, and the path names ${fundId}.`, {
     retry: "never",

@@ -10,7 +10,7 @@ import type { GatewayParts } from "../parts.ts";
 import { linesAnswer, logsParams, logsQuery } from "../schemas/platform.ts";
 
 const countDefault = 200;
-export const logFollowersMax = 32;
+const logFollowersMax = 32;
 const logFollowersPerPersonMax = 8;
 
 type Parts = Pick<GatewayParts, "keptLogs" | "elsewhere" | "verify" | "timers">;

@@ -25,7 +25,7 @@ function described<Shape extends z.core.$ZodLooseShape>(shape: Shape): Shape {
   return Object.fromEntries(entries) as Shape;
 }
 
-export const fundIdText = idText.meta({ description: "The fund." });
+const fundIdText = idText.meta({ description: "The fund." });
 export const fundParams = z.strictObject({ fund_id: fundIdText });
 
 export const envelopeAnswer = z

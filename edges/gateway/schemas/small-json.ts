@@ -1,6 +1,6 @@
 // Whether a parsed JSON value is small: bounded in depth, in the number of its values and in characters. It walks with a list of
 // its own instead of calling itself, because a value nested a hundred thousand deep must not overflow the stack that checks it.
-export interface JsonBounds {
+interface JsonBounds {
   readonly depthMax: number;
   readonly valuesMax: number;
   readonly charactersMax: number;

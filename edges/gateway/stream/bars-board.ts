@@ -26,7 +26,7 @@ export interface BarsBoard {
   stop(): Promise<void>;
 }
 
-export interface BarsBoardOptions {
+interface BarsBoardOptions {
   readonly parts: Pick<GatewayParts, "services" | "ownToken" | "clock" | "timers" | "log">;
   /** Whether anybody still listens; a channel without listeners is forgotten. */
   isWanted(channel: string): boolean;

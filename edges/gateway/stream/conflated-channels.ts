@@ -3,12 +3,12 @@ import type { Quote } from "../../../contracts/src/generated/svc/v1/market.ts";
 import { testSymbol } from "../../../contracts/src/records/market.ts";
 import { plain } from "../ask-service.ts";
 
-export interface Newest {
+interface Newest {
   readonly sequence: number;
   readonly json: string;
 }
 
-export interface ConflatedChannels {
+interface ConflatedChannels {
   get(channel: string): Newest | undefined;
   put(channel: string, newest: Newest): void;
   /** Under the next sequence, if it differs from what is there. */

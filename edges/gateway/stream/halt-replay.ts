@@ -2,7 +2,7 @@
 // add up. When the changes are no longer kept, or its sequence is none of ours, the gap is named and it begins with what is in force.
 import type { FollowedHalts, PublicHalt } from "../public/public-halts.ts";
 
-export interface HaltReplay {
+interface HaltReplay {
   /** Where the snapshot stands; the changes after it follow. */
   readonly sequence: number;
   readonly halts: readonly PublicHalt[];

@@ -5,7 +5,7 @@ import { testSymbol } from "../../../contracts/src/records/market.ts";
 import { type ClientFrame, clientFrame } from "../../../contracts/src/stream-frames.ts";
 import type { MarketFeed } from "../public/market-sources.ts";
 
-export type ReadMessage =
+type ReadMessage =
   | { readonly kind: "malformed" }
   | { readonly kind: "refused"; readonly id?: string | number; readonly code: string; readonly detail: string }
   | { readonly kind: "read"; readonly frame: ClientFrame };

@@ -5,7 +5,7 @@ import type { SocketRoute } from "../../../ports/http.ts";
 import { publicCost } from "../public-data.ts";
 import type { StreamHub } from "./stream-hub.ts";
 
-export const streamPath = "/v1/stream";
+const streamPath = "/v1/stream";
 
 export function streamRoute(hub: Pick<StreamHub, "open" | "shutDown">): SocketRoute {
   return {

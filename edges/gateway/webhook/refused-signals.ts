@@ -10,7 +10,7 @@ import { format, type Instant, millisecondsBetween } from "../../../contracts/sr
 import type { Outcome } from "../../../ports/identity.ts";
 import type { GatewayParts } from "../parts.ts";
 
-export interface RefusedSignal {
+interface RefusedSignal {
   readonly requestId: string;
   readonly remoteAddress: string;
   readonly receivedAt: Instant;

@@ -7,7 +7,7 @@ import { type Step as Done, just } from "./events.ts";
 import type { State } from "./state.ts";
 
 /** How long an unlocked desk stays so. */
-export const unlockedMs = 5 * 60_000;
+const unlockedMs = 5 * 60_000;
 const reasonLengthMax = 500;
 const wordLengthMax = 100;
 const codeLengthMax = 6;

@@ -32,7 +32,7 @@ export function isAsked(dialog: Dialog, step: Step): boolean {
   return step.kind !== "code" || targetOf(dialog).needsCode === true;
 }
 
-export function targetOf({ steps }: Pick<Dialog, "steps">): Choice {
+function targetOf({ steps }: Pick<Dialog, "steps">): Choice {
   for (const step of steps) {
     if (step.kind === "choose") return step.choices[step.index] ?? everything;
   }

@@ -2,12 +2,12 @@
 import { millisecondsBetween } from "../../../contracts/src/instant.ts";
 import type { State } from "./state.ts";
 
-export type LinkWord = "live" | "polling" | "stale" | "reconnecting" | "offline";
+type LinkWord = "live" | "polling" | "stale" | "reconnecting" | "offline";
 
 /** Neither event nor heartbeat nor answer for this long means that nothing is known of now. */
-export const staleMs = 5_000;
+const staleMs = 5_000;
 /** Tries go on, and nobody should wait for them. */
-export const offlineMs = 60_000;
+const offlineMs = 60_000;
 
 export function linkWord({ link, now, loginOver }: Pick<State, "link" | "now" | "loginOver">): LinkWord {
   if (loginOver !== undefined) return "offline";

@@ -9,7 +9,7 @@ import type { Detail, ListView, State } from "./state.ts";
 import type { Target } from "./target.ts";
 
 /** Rows of the frame that are no rows of the table. */
-export const framing = 7;
+const framing = 7;
 const filterLengthMax = 60;
 
 export function browseKey(state: State, input: Exclude<KeyEvent, { kind: "paste" }>): Done {

@@ -7,7 +7,7 @@ import { isFresh } from "./link.ts";
 import { type ListView, type State, shownData } from "./state.ts";
 
 /** The server is heard and this list is not to be had, or not in time. */
-export const listOldMs = 10_000;
+const listOldMs = 10_000;
 
 /** What the screen shows of another time, though the server is heard. */
 export function oldLists({ data, now, screen }: Pick<State, "data" | "now" | "screen">): readonly ListName[] {

@@ -43,7 +43,7 @@ export interface ListView {
   readonly sort: string | undefined;
 }
 
-export interface Link {
+interface Link {
   readonly mode: "stream" | "polling";
   /** When the server last said something, be it that nothing happened. */
   readonly heardAt: Instant | undefined;
@@ -63,14 +63,14 @@ export interface Detail {
   readonly top: number;
 }
 
-export interface Message {
+interface Message {
   readonly text: string;
   readonly tone: "plain" | "good" | "bad";
 }
 
 const freshView: ListView = { cursor: undefined, index: 0, filter: "", sort: undefined };
 
-export interface Beginning {
+interface Beginning {
   readonly now: Instant;
   readonly who: string;
   readonly profile: string;

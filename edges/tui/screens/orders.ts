@@ -27,7 +27,7 @@ export const orders: Screen = {
   ],
 };
 
-export function openFirst(list: readonly Order[]): readonly Order[] {
+function openFirst(list: readonly Order[]): readonly Order[] {
   const newest = [...list].sort((one, other) => other.created_at.localeCompare(one.created_at, "en"));
   return [...newest.filter(isOpen), ...newest.filter((one) => !isOpen(one))];
 }

@@ -131,7 +131,7 @@ function toneOfWatchdog(word: WatchdogWord): Span["tone"] {
 const barWidth = 20;
 
 /** A bar that is not fresh is drawn in question marks: its length is of another time. */
-export function bar(share: number | undefined, { fresh, ascii }: Pick<Viewing, "fresh" | "ascii">): string {
+function bar(share: number | undefined, { fresh, ascii }: Pick<Viewing, "fresh" | "ascii">): string {
   if (share === undefined) return "?".repeat(barWidth);
   const filled = Math.min(barWidth, Math.max(0, Math.round(share * barWidth)));
   const [full, empty] = ascii ? ["#", "."] : ["█", "░"];

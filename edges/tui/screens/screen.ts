@@ -62,7 +62,7 @@ export interface Column<Item> {
   by?(item: Item): string | number;
 }
 
-export interface Listed<Item> {
+interface Listed<Item> {
   readonly title?: string;
   readonly columns: readonly Column<Item>[];
   readonly items: readonly Item[];

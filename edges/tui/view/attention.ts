@@ -9,7 +9,7 @@ import { listOf } from "../lists.ts";
 import type { State } from "../model/state.ts";
 import { limitName, openDifferences, owedStops } from "../screens/risk.ts";
 
-export interface Attention {
+interface Attention {
   readonly kind: "halted" | "attention" | "calm";
   readonly text: string;
 }

@@ -16,8 +16,8 @@ import { tableLines } from "./table.ts";
 import { fitLine, type Line, type Look, pad, type Span, shown, span, widthOf, wrapped } from "./text.ts";
 
 /** Less shows nothing that could be trusted. */
-export const columnsMin = 60;
-export const rowsMin = 15;
+const columnsMin = 60;
+const rowsMin = 15;
 const detailOldMs = 3_000;
 
 export function frame(state: State, look: Look): readonly Line[] {

@@ -12,7 +12,7 @@ interface Drawn {
   readonly row: number | undefined;
 }
 
-export interface TableView {
+interface TableView {
   readonly sections: readonly Section[];
   readonly cursor: number;
   readonly width: number;

@@ -12,7 +12,7 @@ const lookEveryMs = 500;
 const looksMax = 30;
 const pageMax = 500;
 
-export interface AuditedWork {
+interface AuditedWork {
   /** The action of its entry: "envelope.updated". */
   readonly action: string;
   /** What the server answered; good unless it says otherwise. */

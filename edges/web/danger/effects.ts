@@ -9,7 +9,7 @@ export interface Effects {
   readonly lines: readonly string[];
 }
 
-export interface EffectsScope {
+interface EffectsScope {
   readonly scopeId: string;
   readonly paperOnly: boolean;
 }

@@ -2,7 +2,7 @@
 import type { CallOptions } from "../../client/src/call-options.ts";
 import type { Client } from "../../client/src/types.ts";
 
-export type ProcessName = "gateway" | "riskengine" | "operations" | "oms" | "treasury" | "research";
+type ProcessName = "gateway" | "riskengine" | "operations" | "oms" | "treasury" | "research";
 
 export interface ListPlace<Value> {
   /** `nowMs` is for ranges that reach back from now: the question stays the same while time goes on. */

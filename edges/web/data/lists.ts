@@ -41,7 +41,7 @@ export interface Lists {
 
 export type ListName = keyof Lists;
 
-export type Places = { readonly [Name in ListName]: ListPlace<Lists[Name]> };
+type Places = { readonly [Name in ListName]: ListPlace<Lists[Name]> };
 type RiskName = Exclude<ListName, keyof typeof fundLists | keyof typeof operationLists>;
 
 const fast = 2_000;

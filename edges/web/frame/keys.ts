@@ -5,7 +5,7 @@ export type KeyMeaning =
   | { readonly kind: "desk"; readonly path: string }
   | { readonly kind: "filter" | "help" | "palette" | "copy" | "chart" | "await" | "nothing" };
 
-export interface KeyPress {
+interface KeyPress {
   readonly key: string;
   readonly ctrl: boolean;
   readonly meta: boolean;

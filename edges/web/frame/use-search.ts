@@ -5,7 +5,7 @@ import { type Range, rangeOf } from "../model/range.ts";
 import { type DeskSearch, readSearch } from "../model/search.ts";
 import { useNow } from "../web-context.tsx";
 
-export type SearchChange = { readonly [Key in keyof DeskSearch]?: DeskSearch[Key] | undefined };
+type SearchChange = { readonly [Key in keyof DeskSearch]?: DeskSearch[Key] | undefined };
 
 export function useDeskSearch(): DeskSearch {
   return readSearch(useSearch({ strict: false }) as Readonly<Record<string, unknown>>);

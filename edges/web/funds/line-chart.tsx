@@ -3,13 +3,13 @@ import { createChart, LineSeries, type UTCTimestamp } from "lightweight-charts";
 import { useEffect, useRef } from "react";
 import { toUnixMs, tryParse } from "../../../contracts/src/instant.ts";
 
-export interface Point {
+interface Point {
   readonly as_of: string;
   readonly value: number;
 }
 
 /** In whole seconds and strictly growing, as the library has it. */
-export function dataOf(points: readonly Point[]) {
+function dataOf(points: readonly Point[]) {
   const found: { time: UTCTimestamp; value: number }[] = [];
   for (const { as_of, value } of points) {
     const at = tryParse(as_of);

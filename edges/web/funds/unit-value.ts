@@ -2,7 +2,7 @@
 // money, exactly. Units and drawdowns are statistics; money is never binary floating point.
 import * as decimal from "../../../contracts/src/decimal.ts";
 
-export interface Valued {
+interface Valued {
   readonly nav: string;
   readonly net_flows: string;
   readonly as_of: string;

@@ -7,7 +7,7 @@ import type { Client } from "../../client/src/types.ts";
 import { type Link, type LinkNews, linkWord, noLink, withNews } from "./link.ts";
 
 /** A subject without its first two words: "operations.halt.requested". */
-export type Topic = string;
+type Topic = string;
 
 type Passed =
   | LinkNews
@@ -22,7 +22,7 @@ export interface Live {
   report(news: LinkNews): void;
 }
 
-export interface LiveOptions {
+interface LiveOptions {
   readonly client: Pick<Client, "events">;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -130,6 +130,6 @@ export function openLive(options: LiveOptions): Live & { run(): Promise<void>; h
   };
 }
 
-export function topicOf(subject: string): Topic {
+function topicOf(subject: string): Topic {
   return subject.split(".").slice(2).join(".");
 }

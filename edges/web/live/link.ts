@@ -16,9 +16,9 @@ export interface Link {
 export const noLink: Link = { heardAt: undefined, liveSince: undefined, failingSince: undefined, expired: false };
 
 /** Neither event nor heartbeat for this long means that nothing is known of now. */
-export const staleMs = 5_000;
+const staleMs = 5_000;
 /** Tries go on, and nobody should wait for them. */
-export const offlineMs = 60_000;
+const offlineMs = 60_000;
 
 export function linkWord({ heardAt, failingSince, expired }: Omit<Link, "liveSince">, now: Instant): LinkWord {
   if (expired) return "expired";

@@ -1,6 +1,6 @@
 // The browser's fetch with two ears: the stream of events says when anything of it arrives, breaks or cannot be had, and a token that is refused is noticed.
 
-export interface Ears {
+interface Ears {
   heard(): void;
   failed(): void;
   refused(): void;

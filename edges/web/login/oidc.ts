@@ -4,7 +4,7 @@
 import * as oidc from "openid-client";
 import { parseJson } from "../../../contracts/src/parse-json.ts";
 
-export interface LoginPlace {
+interface LoginPlace {
   readonly issuer: string;
   readonly clientId: string;
   readonly audience: string;
@@ -19,7 +19,7 @@ export interface Tokens {
   readonly lastsS: number;
 }
 
-export type LoginResult = { readonly tokens: Tokens; readonly returnTo: string };
+type LoginResult = { readonly tokens: Tokens; readonly returnTo: string };
 
 const keptPrefix = "portcullis-login:";
 

@@ -22,7 +22,7 @@ export interface Session {
   isEnded(): boolean;
 }
 
-export interface SessionOptions {
+interface SessionOptions {
   readonly clock: Clock;
   readonly timers: Pick<Timers, "sleep">;
   readonly provider: Pick<Provider, "silently" | "refresh" | "begin">;

@@ -27,7 +27,7 @@ export interface ReadFacts {
   readonly failure: Failure | undefined;
 }
 
-export interface Failure {
+interface Failure {
   readonly status: number | undefined;
   readonly code: string;
   readonly detail: string;

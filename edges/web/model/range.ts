@@ -2,12 +2,8 @@
 // is for: the newest, or the last day.
 import { format, fromUnixMs } from "../../../contracts/src/instant.ts";
 import { utcText } from "./moments.ts";
-import type { DeskSearch } from "./search.ts";
 
 export const ranges = ["1h", "1d", "7d", "30d", "90d", "365d"] as const;
-
-/** As the address has it: a question stays the same while time goes on. */
-export type RangeAsked = Pick<DeskSearch, "from" | "to">;
 
 export interface Range {
   readonly fromMs: number | undefined;

@@ -4,13 +4,13 @@ import type { Sorting } from "./search.ts";
 
 export type SortValue = string | number | undefined;
 
-export interface SortColumn<Row> {
+interface SortColumn<Row> {
   readonly id: string;
   /** What it is sorted and filtered by; a decimal in text is compared as a decimal. */
   by(row: Row): SortValue;
 }
 
-export function compareValues(one: SortValue, other: SortValue): number {
+function compareValues(one: SortValue, other: SortValue): number {
   // What is not known stands last, whichever way.
   if (one === undefined || other === undefined) return one === other ? 0 : one === undefined ? 1 : -1;
   if (typeof one === "number" && typeof other === "number") return one - other;

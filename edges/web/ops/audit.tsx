@@ -114,7 +114,7 @@ const columns: readonly Column<Entry>[] = [
 ];
 
 /** An entry is JSON as it was signed; a text that is none is left out and counted. */
-export function entriesOf(texts: readonly string[]): readonly Entry[] {
+function entriesOf(texts: readonly string[]): readonly Entry[] {
   return texts.flatMap((text) => {
     try {
       const { sequence, timestamp, actor, action, subject_id } = parseJson(text) as Entry;

@@ -17,7 +17,7 @@ export interface Column<Row> {
   cell?(row: Row): ReactNode;
 }
 
-export interface DataTableProps<Row> {
+interface DataTableProps<Row> {
   readonly panel: string;
   readonly caption: string;
   readonly columns: readonly Column<Row>[];

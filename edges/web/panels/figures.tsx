@@ -66,7 +66,7 @@ export function Unbroken({ text }: { readonly text: string }) {
 
 const unbrokenMax = 38;
 
-export type Grade = "info" | "warning" | "critical";
+type Grade = "info" | "warning" | "critical";
 
 const icons: Readonly<Record<Grade, string>> = { info: "○", warning: "△", critical: "■" };
 

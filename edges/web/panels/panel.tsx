@@ -19,7 +19,7 @@ export interface Explained {
   readonly formula: string;
 }
 
-export interface PanelProps {
+interface PanelProps {
   readonly name: string;
   readonly title: string;
   readonly reads: readonly ListRead<unknown>[];

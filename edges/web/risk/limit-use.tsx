@@ -8,7 +8,7 @@ import { Panel } from "../panels/panel.tsx";
 
 type Use = Lists["use"][number];
 
-export const bands = [50, 75, 85, 90, 95] as const;
+const bands = [50, 75, 85, 90, 95] as const;
 
 const columns: readonly Column<Use>[] = [
   { id: "fund", head: "Fund", by: (one) => one.fund_id },
@@ -50,7 +50,7 @@ const columns: readonly Column<Use>[] = [
 ];
 
 /** The scope is said once. Those of the envelope are named as its fields; the others are losses, whose names alone do not say so. */
-export function limitName({ limit, scope }: Pick<Use, "limit" | "scope">): string {
+function limitName({ limit, scope }: Pick<Use, "limit" | "scope">): string {
   const isField = limit.startsWith("max_") || limit.includes("_pct");
   const name = isField ? limit : `${limit} loss`;
   return scope === "" || limit.endsWith(`.${scope}`) ? name : `${name} ${scope}`;

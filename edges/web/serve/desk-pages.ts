@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 
-export interface DeskPagesOptions {
+interface DeskPagesOptions {
   /** Where the build put them. */
   readonly folder: string;
   /** Where people reach the operators' listener. */
@@ -13,7 +13,7 @@ export interface DeskPagesOptions {
   issuer(): string;
 }
 
-export interface DeskPages {
+interface DeskPages {
   handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
 }
 

@@ -35,7 +35,7 @@ import {
   unusedPrice,
 } from "./amendment-terms.ts";
 
-export type AmendAnswer = KnownKey | undefined;
+type AmendAnswer = KnownKey | undefined;
 
 export interface Amending {
   /** Undefined when there is no such order. */

@@ -68,7 +68,7 @@ function asAmended(stored: StoredOrder, settled: SettledAmendment): StoredOrder 
   return { ...stored, reason: `Amended as asked at ${format(settled.settledAt)}, and amended again since then.` };
 }
 
-export function tooLate({ order, state }: StoredOrder): Denial {
+function tooLate({ order, state }: StoredOrder): Denial {
   return {
     code: "ORDER_NOT_OPEN",
     reason: `The order ${order.order_id} was ${state} before the new terms reached it.`,

@@ -14,4 +14,4 @@ export interface Applying {
   readonly at: Instant;
 }
 
-export type ApplyPorts = Pick<OmsPorts, "sha256">;
+type ApplyPorts = Pick<OmsPorts, "sha256">;

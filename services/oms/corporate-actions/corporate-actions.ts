@@ -25,7 +25,7 @@ const followMsMax = 30_000;
 /** Trades that are named when they stand against it. */
 const unbookedMax = 1_000;
 
-export interface ActionOptions {
+interface ActionOptions {
   readonly ports: OmsPorts;
   readonly instruments: Pick<Instruments, "forgetPrice">;
   readonly cancelling: Pick<Cancelling, "request">;

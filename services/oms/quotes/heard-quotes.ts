@@ -5,7 +5,7 @@ import { millisecondsBetween, parse } from "../../../contracts/src/instant.ts";
 import type { Mark } from "../../../contracts/src/records/market.ts";
 import { isNewest } from "../../../core/state/dated.ts";
 
-export interface HeardQuote {
+interface HeardQuote {
   readonly bid: string;
   readonly ask: string;
   /** When it was true at its source. */

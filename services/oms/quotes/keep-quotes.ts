@@ -13,9 +13,9 @@ import { startLoop } from "../../shared/loop.ts";
 import type { OmsPorts } from "../oms-parts.ts";
 import type { HeardQuotes } from "./heard-quotes.ts";
 
-export const afterFillMs = 300_000;
+const afterFillMs = 300_000;
 /** How old the quote 300 seconds after a fill may be, and how late. */
-export const awayMsMax = 10_000;
+const awayMsMax = 10_000;
 const lookAgainMs = 1_000;
 const retryMs = 5_000;
 /** A fill that a broker reports late may be due before the next that is known. */

@@ -21,7 +21,7 @@ import { signalSettings, signalSource, webhookActor } from "./signal-settings.ts
 
 const triesMax = 3;
 
-export interface ReceivingParts {
+interface ReceivingParts {
   readonly ports: OmsPorts;
   readonly reference: () => Promise<SignalReference>;
   readonly inTurn: InTurn;

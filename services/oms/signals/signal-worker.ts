@@ -35,7 +35,7 @@ export type SubmitOrder = (
   call: { readonly identity: Identity },
 ) => Promise<OrderStatus | DeniedAnswer>;
 
-export interface SignalWorker {
+interface SignalWorker {
   /** Something is to be handed in. */
   ring(): void;
   stop(): Promise<void>;

@@ -10,7 +10,7 @@ import type { SignalReference } from "./signal-reference.ts";
 import { signalSettings, webhookActor } from "./signal-settings.ts";
 import { type SubmitOrder, webhookIdentity } from "./signal-worker.ts";
 
-export interface TestingParts {
+interface TestingParts {
   readonly ports: OmsPorts;
   readonly reference: () => Promise<SignalReference>;
   readonly submit: SubmitOrder;
@@ -77,6 +77,6 @@ export function createTesting({ ports, reference, submit }: TestingParts) {
   };
 }
 
-export function isDenied(answer: OrderStatus | DeniedAnswer): answer is DeniedAnswer {
+function isDenied(answer: OrderStatus | DeniedAnswer): answer is DeniedAnswer {
   return "denial" in answer;
 }

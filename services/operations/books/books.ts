@@ -32,7 +32,7 @@ import type { ServicePorts } from "../../shared/service.ts";
 import { createFirstSeen } from "../first-seen.ts";
 import { createWorkerAlarms } from "../worker-alarms.ts";
 
-export interface BooksPorts extends Pick<ServicePorts, "riskBooks" | "clock" | "timers" | "log" | "crash" | "store"> {
+interface BooksPorts extends Pick<ServicePorts, "riskBooks" | "clock" | "timers" | "log" | "crash" | "store"> {
   readonly booksQueries: BooksQueries;
 }
 

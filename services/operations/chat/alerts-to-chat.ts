@@ -25,13 +25,13 @@ import { createRefusedSignalMessages, failedSignalMessage } from "./signal-messa
 const sendMsMax = 15_000;
 const ageMsMax = 900_000;
 
-export interface AlertsToChatOptions {
+interface AlertsToChatOptions {
   readonly ports: Pick<ServicePorts, "bus" | "clock" | "log" | "metrics">;
   readonly chat: Chat;
   readonly alarms: WorkerAlarms;
 }
 
-export interface AlertsToChat {
+interface AlertsToChat {
   stop(): Promise<void>;
 }
 

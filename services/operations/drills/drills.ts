@@ -41,12 +41,12 @@ const firmHalted: Denial = {
     "`ctl riskengine halts list` shows the halts; run it again once they are lifted.",
 };
 
-export interface DrillsOptions extends Omit<DrillOptions, "ports"> {
+interface DrillsOptions extends Omit<DrillOptions, "ports"> {
   readonly ports: DrillOptions["ports"] & Pick<ServicePorts, "random" | "crash" | "riskStore" | "settings">;
   readonly alarms: WorkerAlarms;
 }
 
-export interface RunningDrills {
+interface RunningDrills {
   readonly handlers: Pick<RpcService["handlers"], "RunDrill" | "ListDrills">;
   stop(): Promise<void>;
 }

@@ -21,7 +21,7 @@ export interface DrillOptions extends Omit<ProbeOptions, "ports"> {
 /** Cuts a drill short when its process is to end. */
 type Ending = AbortSignal;
 
-export interface DrillAsked {
+interface DrillAsked {
   readonly drillId: string;
   readonly requestedBy: string;
   readonly reason: string;

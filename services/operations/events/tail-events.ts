@@ -10,7 +10,7 @@ import type { RpcCall, RpcService } from "../../../ports/rpc.ts";
 /** Requests that wait for an event, of all callers. */
 export const waitingMax = 64;
 /** Then the answer has no events; well below what ends a stream that is not answered. */
-export const waitMsMax = 10_000;
+const waitMsMax = 10_000;
 
 export function eventQueries(feed: Pick<EventFeed, "newest" | "read">): RpcService {
   let waiting = 0;

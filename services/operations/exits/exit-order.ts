@@ -32,7 +32,7 @@ export function isAttempt(stored: StoredOrder | undefined, exit: OwedExit): stor
   );
 }
 
-export interface ExitOrderTerms {
+interface ExitOrderTerms {
   readonly attempt: ExitAttempt;
   readonly broker: string;
   readonly assetClass: AssetClass;

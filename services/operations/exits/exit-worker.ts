@@ -43,7 +43,7 @@ export interface ExitBook<Kept> {
   over(exitId: string): void;
 }
 
-export interface ExitDriverOptions<Kept> {
+interface ExitDriverOptions<Kept> {
   readonly ports: Pick<ServicePorts, "clock" | "log" | "crash">;
   readonly orderManagement: OrderManagement;
   readonly broker: string;

@@ -87,13 +87,13 @@ export function isOwedFor(line: StoredFlattenLine, { fundId, strategyId, symbol 
   return line.fundId === fundId && line.strategyId === strategyId && line.symbol === symbol && line.ended === undefined;
 }
 
-export interface OrderCanceller {
+interface OrderCanceller {
   /** Asks for those that nobody has asked for yet; gives how many have not ended. */
   cancel(flatten: StoredFlatten): Promise<number>;
   complaint(orderId: string): string | undefined;
 }
 
-export interface OrderCancellerOptions {
+interface OrderCancellerOptions {
   readonly ports: Pick<ServicePorts, "store" | "crash">;
   readonly orderManagement: OrderManagement;
   isEnding(): boolean;

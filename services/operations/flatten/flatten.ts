@@ -32,11 +32,11 @@ const driveEveryMs = 1_000;
 /** With nothing to do; a request wakes it. */
 const idleMs = 30_000;
 
-export interface FlattenOptions extends Omit<FlattenDriverOptions, "ports"> {
+interface FlattenOptions extends Omit<FlattenDriverOptions, "ports"> {
   readonly ports: FlattenDriverOptions["ports"] & Pick<ServicePorts, "timers">;
 }
 
-export interface RunningFlatten {
+interface RunningFlatten {
   readonly handlers: Pick<RpcService["handlers"], "FlattenPaper" | "GetFlatten">;
   stop(): Promise<void>;
 }

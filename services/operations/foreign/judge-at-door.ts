@@ -8,7 +8,7 @@ import type { Refusal } from "../../../core/foreign/refusal.ts";
 import { type ReferenceView, referenceReader } from "../../reference/reference-view.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 
-export type DoorPorts = Pick<ServicePorts, "referenceData" | "riskStore">;
+type DoorPorts = Pick<ServicePorts, "referenceData" | "riskStore">;
 
 /** What is wrong with each, in their order; undefined for what may enter. */
 export type JudgeAtDoor = (events: readonly ForeignEvent[]) => Promise<readonly (Refusal | undefined)[]>;

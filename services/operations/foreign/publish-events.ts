@@ -25,11 +25,11 @@ import type { ServicePorts } from "../../shared/service.ts";
 import { type JudgeAtDoor, judgeAtDoor } from "./judge-at-door.ts";
 
 /** The inbox in which ids of foreign events are remembered. */
-export const inboxName = "operations.foreign-events";
+const inboxName = "operations.foreign-events";
 /** Those of refused ones. */
-export const refusedInboxName = "operations.foreign-refused";
+const refusedInboxName = "operations.foreign-refused";
 /** Events of one transaction, and events of all programs that may wait for theirs. */
-export const batchMax = 100;
+const batchMax = 100;
 export const waitingMax = 1_024;
 /** One event must be one that every transport can carry. */
 export const payloadBytesMax = 1_000_000;
@@ -58,7 +58,7 @@ interface Stored {
 
 type Refusal = Pick<ForeignReceipt, "code" | "reason">;
 
-export type ForeignPorts = Pick<ServicePorts, "store" | "bus" | "clock" | "metrics" | "referenceData" | "riskStore">;
+type ForeignPorts = Pick<ServicePorts, "store" | "bus" | "clock" | "metrics" | "referenceData" | "riskStore">;
 
 export function foreignEvents(ports: ForeignPorts): RpcService {
   const publish = publisher(ports);

@@ -45,7 +45,7 @@ export async function lookAtLeases({ store, clock }: Ports): Promise<Acknowledge
 }
 
 /** What was announced of these is settled by the store, whatever became of it. */
-export interface Asked {
+interface Asked {
   readonly epoch: number;
   readonly settledHaltIds?: readonly string[];
 }

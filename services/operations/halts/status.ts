@@ -16,13 +16,13 @@ import type { FundDirectory } from "../../shared/fund-directory.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import { type HaltSteps, stepNames } from "./steps.ts";
 
-export interface HaltStatusOptions {
+interface HaltStatusOptions {
   readonly ports: Pick<ServicePorts, "store" | "riskStore" | "clock" | "log" | "referenceData" | "chat">;
   readonly funds: FundDirectory;
   readonly steps: Pick<HaltSteps, "open">;
 }
 
-export interface HaltStatuses {
+interface HaltStatuses {
   getHaltStatus(request: HaltStatusRequest): Promise<HaltStatus>;
   listActiveHalts(): Promise<ActiveHalts>;
 }

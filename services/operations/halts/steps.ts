@@ -25,7 +25,7 @@ const idleMs = 1_000;
 const againMs = { first: 50, max: 2_000 };
 const openMsMax = 10_000;
 
-export interface StepsOptions {
+interface StepsOptions {
   readonly ports: Pick<
     ServicePorts,
     "store" | "riskStore" | "clock" | "timers" | "log" | "crash" | "chat" | "haltsConfirmer"
@@ -35,7 +35,7 @@ export interface StepsOptions {
 }
 
 /** What an open step waits for. */
-export interface OpenStep {
+interface OpenStep {
   readonly detail: string;
   readonly at: Instant;
 }

@@ -27,7 +27,7 @@ import { countDefault, countLimit, invalid, pagedLimit } from "../risk-queries-a
 import { createWorkerAlarms } from "../worker-alarms.ts";
 import { givenReason, missingReason, tellAttempt } from "../worker-verbs.ts";
 
-export type ParkedPorts = Pick<ServicePorts, "store" | "clock" | "timers" | "log" | "crash" | "sha256">;
+type ParkedPorts = Pick<ServicePorts, "store" | "clock" | "timers" | "log" | "crash" | "sha256">;
 
 export interface RunningParked {
   readonly handlers: RpcService["handlers"];

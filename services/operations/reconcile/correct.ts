@@ -9,7 +9,7 @@ import type { ServicePorts } from "../../shared/service.ts";
 import { shortHash } from "../short-hash.ts";
 import type { AccountFacts } from "./gather-account.ts";
 
-export interface CorrectOptions {
+interface CorrectOptions {
   readonly ports: Pick<ServicePorts, "store" | "log" | "crash" | "sha256">;
   readonly orderManagement: OrderManagement;
   readonly facts: AccountFacts;

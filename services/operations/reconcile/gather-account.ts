@@ -37,7 +37,7 @@ export interface AccountFacts {
   readonly holdingsOf: (symbol: string) => readonly StrategyHolding[];
 }
 
-export type Gathered = { readonly facts: AccountFacts } | { readonly unanswered: string };
+type Gathered = { readonly facts: AccountFacts } | { readonly unanswered: string };
 
 export async function gatherAccount(ports: GatherPorts, fundId: string): Promise<Gathered> {
   try {

@@ -10,7 +10,7 @@ import type { UnitOfWork } from "../../../ports/store.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import { givenReason, missingReason, tellAttempt } from "../worker-verbs.ts";
 
-export interface ProveFlatPorts extends Pick<ServicePorts, "store" | "clock" | "random"> {
+interface ProveFlatPorts extends Pick<ServicePorts, "store" | "clock" | "random"> {
   readonly broker: Broker;
 }
 
@@ -31,7 +31,7 @@ export function createProveFlat(ports: ProveFlatPorts, mustKnowFund: (fundId: st
   };
 }
 
-export interface FlatQuestion {
+interface FlatQuestion {
   readonly fundId: string;
   readonly askedBy: string;
   readonly reason: string;

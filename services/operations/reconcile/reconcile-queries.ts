@@ -19,7 +19,7 @@ const countDefault = 100;
 /** One more than a page of HTTP, which tells whether there is another. */
 const countMaxMax = 1_001;
 
-export interface ReconcileQueriesOptions {
+interface ReconcileQueriesOptions {
   readonly ports: Pick<ServicePorts, "store" | "clock" | "referenceData">;
   look(fundId?: string): Promise<Looked>;
   /** Whether it is one whose account is compared. */

@@ -27,7 +27,7 @@ const silentEveryMs = 15_000;
 /** So many looks in a row may find our own books behind the broker's reports; the last of them compares all the same. */
 const behindLooksMax = 3;
 
-export interface ReconcileOptions {
+interface ReconcileOptions {
   readonly ports: Pick<
     ServicePorts,
     "store" | "clock" | "timers" | "random" | "log" | "crash" | "referenceData" | "settings" | "sha256"
@@ -37,7 +37,7 @@ export interface ReconcileOptions {
   readonly alarms: WorkerAlarms;
 }
 
-export interface RunningReconciler {
+interface RunningReconciler {
   readonly handlers: Pick<RpcService["handlers"], "Reconcile" | "ListDifferences" | "ProveFlat">;
   health(): Health;
   stop(): Promise<void>;

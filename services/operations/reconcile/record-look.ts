@@ -14,7 +14,7 @@ import { shortHash } from "../short-hash.ts";
 import { alarmOf } from "../worker-alarms.ts";
 import type { AccountFacts } from "./gather-account.ts";
 
-export interface LookedAt {
+interface LookedAt {
   /** Open ones, and those that this look ended. */
   readonly differences: readonly StoredDifference[];
   /** Confirmed ones of which ours may be set to the broker's. */
@@ -23,7 +23,7 @@ export interface LookedAt {
   readonly hasSuspected: boolean;
 }
 
-export interface RecordLookOptions {
+interface RecordLookOptions {
   readonly ports: Pick<ServicePorts, "clock" | "sha256" | "settings">;
   readonly fundId: string;
   readonly broker: string;

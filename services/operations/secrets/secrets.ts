@@ -21,7 +21,7 @@ import type { DeniedAnswer, RpcCall, RpcService } from "../../../ports/rpc.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import { givenReason, missingReason } from "../worker-verbs.ts";
 
-export interface SecretQueriesPorts extends Pick<ServicePorts, "secrets" | "store" | "clock" | "stepUps"> {
+interface SecretQueriesPorts extends Pick<ServicePorts, "secrets" | "store" | "clock" | "stepUps"> {
   /** The folder of everything of ours: `secret/<prefix>`. */
   readonly folder: string;
 }

@@ -15,7 +15,7 @@ export interface QuoteBoard {
   stop(): Promise<void>;
 }
 
-export type QuoteBoardPorts = Pick<ServicePorts, "timers" | "log" | "crash" | "referenceData">;
+type QuoteBoardPorts = Pick<ServicePorts, "timers" | "log" | "crash" | "referenceData">;
 
 /** The newest quote of each symbol as it came: the simulated market's, and from outside. */
 export interface QuoteSources {

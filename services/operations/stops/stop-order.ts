@@ -2,7 +2,7 @@
 import type { Sha256 } from "../../../ports/hashing.ts";
 import { shortHash } from "../short-hash.ts";
 
-export interface Opening {
+interface Opening {
   readonly fundId: string;
   readonly strategyId: string;
   readonly symbol: string;

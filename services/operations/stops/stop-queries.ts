@@ -24,7 +24,7 @@ import { isSameOpening, stopIdOf } from "./stop-order.ts";
 import { exitOfStop, type StopWorker } from "./stop-worker.ts";
 import type { PositionWatch, WatchedStop } from "./watch-positions.ts";
 
-export interface StopQueriesOptions {
+interface StopQueriesOptions {
   readonly ports: Pick<ServicePorts, "store" | "clock" | "log" | "crash" | "settings" | "sha256" | "referenceData">;
   readonly orderManagement: OrderManagement;
   readonly watch: PositionWatch;

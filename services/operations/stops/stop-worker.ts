@@ -16,7 +16,7 @@ import type { QuoteBoard } from "./quote-board.ts";
 /** From then on somebody has to know that an exit is owed. */
 const waitingMsMax = 10_000;
 
-export interface StopDriverOptions {
+interface StopDriverOptions {
   readonly ports: Pick<ServicePorts, "store" | "clock" | "log" | "crash">;
   readonly orderManagement: OrderManagement;
   readonly broker: string;

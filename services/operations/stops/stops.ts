@@ -17,7 +17,7 @@ const driveEveryMs = 1_000;
 /** With nothing owed; a stop that fires wakes it. */
 const idleMs = 30_000;
 
-export interface StopsOptions {
+interface StopsOptions {
   readonly ports: Pick<
     ServicePorts,
     "store" | "clock" | "timers" | "log" | "crash" | "referenceData" | "riskStore" | "settings" | "sha256"
@@ -29,7 +29,7 @@ export interface StopsOptions {
   readonly alarms: WorkerAlarms;
 }
 
-export interface RunningStops {
+interface RunningStops {
   readonly handlers: Pick<RpcService["handlers"], "ListStops" | "EndStop">;
   health(): Health;
   stop(): Promise<void>;

@@ -29,7 +29,7 @@ export interface PositionWatch {
   judgeAll(unit: UnitOfWork, fundId?: string): Promise<readonly WatchedStop[]>;
 }
 
-export interface PositionWatchOptions {
+interface PositionWatchOptions {
   readonly ports: Pick<ServicePorts, "store" | "clock" | "log" | "riskStore" | "settings" | "sha256">;
   readonly board: Pick<QuoteBoard, "newest" | "instrument">;
   readonly alarms: WorkerAlarms;
@@ -155,7 +155,7 @@ export function watchPositions({ ports, board, alarms }: PositionWatchOptions): 
 }
 
 /** In the terms that positions have now: a quote of before a corporate action is turned into one of after it. */
-export function stopQuoteOf(quote: Quote | undefined, actions: readonly AppliedAction[] = []): StopQuote | undefined {
+function stopQuoteOf(quote: Quote | undefined, actions: readonly AppliedAction[] = []): StopQuote | undefined {
   if (quote === undefined) return undefined;
   const at = tryParse(quote.quoted_at);
   const now = (text: string): Decimal | undefined => {

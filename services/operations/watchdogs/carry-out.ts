@@ -12,7 +12,7 @@ import type { WorkerAlarms } from "../worker-alarms.ts";
 import type { Board } from "./board.ts";
 import { type Owed, storedOf, type Watch } from "./watch.ts";
 
-export interface CarryOutOptions {
+interface CarryOutOptions {
   readonly ports: Pick<ServicePorts, "store" | "clock" | "log" | "orderManagement" | "crash">;
   readonly board: Board;
   readonly halts: Pick<RunningHalts, "trip">;

@@ -30,7 +30,7 @@ export interface ChangeToCommit {
   readonly at: Instant;
 }
 
-export type ChangePorts = Pick<ServicePorts, "store" | "timers" | "log">;
+type ChangePorts = Pick<ServicePorts, "store" | "timers" | "log">;
 
 /** What an episode is made of in the store, and what lists of episodes show. */
 export interface EpisodeContent {

@@ -33,7 +33,7 @@ export interface Configuration {
   check(watchdog: WatchdogName, fundId: string, keys: Readonly<Record<string, unknown>>): Promise<void>;
 }
 
-export type ConfigurationPorts = Pick<ServicePorts, "secrets" | "log">;
+type ConfigurationPorts = Pick<ServicePorts, "secrets" | "log">;
 
 export function createConfiguration(
   ports: ConfigurationPorts,

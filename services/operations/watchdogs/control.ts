@@ -25,7 +25,7 @@ import { type InjectParts, inject } from "./inject.ts";
 import type { RunningWatchdog } from "./run-watchdog.ts";
 import { listStatus, type StatusParts, shownEpisode } from "./status.ts";
 
-export interface ControlParts extends StatusParts, InjectParts {
+interface ControlParts extends StatusParts, InjectParts {
   readonly running: readonly RunningWatchdog[];
   /** As reference data has them now. */
   fundIds(): Promise<readonly string[]>;

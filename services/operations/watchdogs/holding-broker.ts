@@ -6,7 +6,7 @@ import type { HedgeOrder } from "../../../core/watchdogs/watchdog.ts";
 import type { Broker } from "../../../ports/broker.ts";
 import type { StoredPosition } from "../../../ports/oms-records.ts";
 
-export interface HoldingParts {
+interface HoldingParts {
   readonly brokers: readonly Pick<Broker, "name" | "positions">[];
   positions(): Promise<readonly Pick<StoredPosition, "fundId" | "strategyId" | "symbol" | "quantity">[]>;
 }

@@ -17,7 +17,7 @@ import type { Configuration } from "./configuration.ts";
 import { keyOf, newWatch, storedOf, type Watch } from "./watch.ts";
 import { aboutWords, effectWords, measured } from "./words.ts";
 
-export interface RunOptions {
+interface RunOptions {
   readonly ports: Pick<ServicePorts, "store" | "timers" | "clock" | "log" | "crash" | "random">;
   readonly assigned: Assigned;
   readonly board: Board;

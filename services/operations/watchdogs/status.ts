@@ -26,7 +26,7 @@ export interface StatusParts {
   readonly running: readonly Pick<RunningWatchdog, "assigned" | "finishedAt" | "hasJudged">[];
 }
 
-export interface StatusQuery {
+interface StatusQuery {
   readonly watchdog?: WatchdogName | undefined;
   readonly fundId?: string | undefined;
 }

@@ -15,7 +15,7 @@ import { aboutWords } from "./words.ts";
 const everyMs = 5_000;
 const namedMax = 20;
 
-export interface WatchOptions {
+interface WatchOptions {
   readonly ports: Pick<ServicePorts, "timers" | "log" | "crash" | "clock">;
   readonly running: readonly Pick<RunningWatchdog, "assigned" | "finishedAt">[];
   readonly board: Board;

@@ -31,7 +31,7 @@ import { vpinReader } from "./readers/volume-bars.ts";
 import { runWatchdog } from "./run-watchdog.ts";
 import { watchWatchdogs } from "./watch-watchdogs.ts";
 
-export interface WatchdogOptions {
+interface WatchdogOptions {
   readonly ports: ServicePorts;
   readonly newest: ReadonlyMap<string, Quote>;
   readonly halts: Pick<RunningHalts, "trip">;

@@ -62,7 +62,7 @@ export function measured(watchdog: WatchdogName, about: string, { value, thresho
   return `${watchdog} of ${about} is ${shown(value)} ${unit}, threshold ${shown(threshold)}.`;
 }
 
-export function shown(value: number): string {
+function shown(value: number): string {
   const magnitude = Math.abs(value);
   if (value === 0 || (magnitude >= 0.001 && magnitude < 1e9)) return String(Number(value.toPrecision(6)));
   return value.toExponential(3);

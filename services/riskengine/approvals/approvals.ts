@@ -44,7 +44,7 @@ import { type ApprovalEvent, type ApprovalEvents, payloadOf, unpublishedMax } fr
 import type { HeardTime } from "./heard-time.ts";
 import { keepFromSending } from "./keep-from-sending.ts";
 
-export interface ApprovalsOptions {
+interface ApprovalsOptions {
   readonly ports: Pick<ServicePorts, "store" | "clock" | "timers" | "log" | "crash" | "settings">;
   readonly engine: Engine;
   readonly commit: GroupCommit;
@@ -54,7 +54,7 @@ export interface ApprovalsOptions {
   readonly heard: HeardTime;
 }
 
-export interface RunningApprovals {
+interface RunningApprovals {
   confirmSent(request: ConfirmSentRequest, call: RpcCall): Promise<Approval>;
   releaseApproval(request: ReleaseApprovalRequest, call: RpcCall): Promise<Approval | DeniedAnswer>;
   listApprovals(request: ListApprovalsRequest, call: Pick<RpcCall, "identity">): Promise<ApprovalList>;

@@ -13,7 +13,7 @@ import type { ApprovalEvents } from "../approvals/approval-events.ts";
 import type { GroupCommit } from "../journal/group-commit.ts";
 import { endOf } from "./fill-blocks.ts";
 
-export interface AcceptBlockOptions {
+interface AcceptBlockOptions {
   readonly ports: Pick<ServicePorts, "clock" | "log">;
   readonly engine: Pick<Engine, "acceptance">;
   readonly commit: Pick<GroupCommit, "addAlone">;
@@ -21,7 +21,7 @@ export interface AcceptBlockOptions {
   readonly events: Pick<ApprovalEvents, "tell" | "tellInTime">;
 }
 
-export type AcceptBlock = (request: AcceptBlockRequest, call: RpcCall) => Promise<AcceptedBlock | DeniedAnswer>;
+type AcceptBlock = (request: AcceptBlockRequest, call: RpcCall) => Promise<AcceptedBlock | DeniedAnswer>;
 
 const encoder = new TextEncoder();
 

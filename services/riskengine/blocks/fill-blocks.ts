@@ -25,7 +25,7 @@ import type { Alarms } from "../alarms.ts";
 import type { ApprovalEvents } from "../approvals/approval-events.ts";
 import type { GroupCommit } from "../journal/group-commit.ts";
 
-export interface FillBlocksOptions {
+interface FillBlocksOptions {
   readonly ports: Pick<ServicePorts, "clock" | "random" | "riskStore" | "log" | "crash">;
   readonly engine: Engine;
   readonly commit: Pick<GroupCommit, "addAlone">;
@@ -59,7 +59,7 @@ export interface EndEntry {
 }
 
 /** An order as the journal has it. */
-export interface OrderRecord {
+interface OrderRecord {
   /** Whether it was ever asked about. */
   readonly isKnown: boolean;
   /** The largest quantity that was approved; zero when none was. */

@@ -8,7 +8,7 @@ import type { ApprovalEvents } from "../approvals/approval-events.ts";
 import type { GroupCommit } from "../journal/group-commit.ts";
 import { endOf } from "./fill-blocks.ts";
 
-export interface FundBlocksOptions {
+interface FundBlocksOptions {
   readonly ports: Pick<ServicePorts, "clock">;
   readonly engine: Pick<Engine, "acceptance">;
   readonly commit: Pick<GroupCommit, "addAlone">;

@@ -22,7 +22,7 @@ import { transactToKnownEnd } from "../../shared/unknown-outcome.ts";
 import type { ReferenceWatch } from "../reference-watch.ts";
 import { journaledFill } from "../take-fills.ts";
 
-export interface ForeignEventsOptions {
+interface ForeignEventsOptions {
   readonly ports: Pick<ServicePorts, "store" | "riskStore" | "clock" | "random" | "timers" | "log">;
   /** An event was counted that was not simply the next. */
   readonly counted: () => void;

@@ -15,13 +15,13 @@ import { startLoop } from "../../shared/loop.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import type { FundBlocks } from "../blocks/fund-blocks.ts";
 
-export interface GapBlocksOptions {
+interface GapBlocksOptions {
   readonly ports: Pick<ServicePorts, "store" | "clock" | "timers" | "log" | "crash">;
   readonly engine: Pick<Engine, "acceptance">;
   readonly blocks: FundBlocks;
 }
 
-export interface GapBlocks {
+interface GapBlocks {
   /** A foreign event was counted. */
   wake(): void;
   /** A complaint while gaps cannot be read or blocked: then none would be found. */

@@ -16,7 +16,7 @@ import type { ServicePorts } from "../../shared/service.ts";
 import type { FundBlocks } from "../blocks/fund-blocks.ts";
 import type { ReferenceWatch } from "../reference-watch.ts";
 
-export interface HeldFillsOptions {
+interface HeldFillsOptions {
   readonly ports: Pick<ServicePorts, "timers" | "log" | "crash" | "random">;
   readonly engine: Pick<Engine, "acceptance">;
   readonly blocks: FundBlocks;

@@ -8,12 +8,7 @@ const decisionTag = (2 << 3) | 2;
 const inputsTag = (3 << 3) | 2;
 const askedByTag = (4 << 3) | 2;
 
-export type PackDecisionRecord = (
-  order: Uint8Array,
-  decision: Uint8Array,
-  inputs: Uint8Array,
-  askedBy: string,
-) => Uint8Array;
+type PackDecisionRecord = (order: Uint8Array, decision: Uint8Array, inputs: Uint8Array, askedBy: string) => Uint8Array;
 
 /** Callers are few, and each asks often. */
 const actorsMax = 1_000;

@@ -19,7 +19,7 @@ import type { Stopwatch } from "../../../ports/stopwatch.ts";
 import type { Timers } from "../../../ports/timers.ts";
 import { endsWithin, pollUntil } from "../../shared/waiting.ts";
 
-export interface GroupCommitOptions {
+interface GroupCommitOptions {
   readonly riskStore: Pick<RiskStore, "append" | "outcomeOf">;
   readonly random: Random;
   readonly timers: Timers;
@@ -40,10 +40,10 @@ export interface GroupCommitOptions {
 }
 
 /** "asking": an answer to a commit was lost. "taken over": another engine has the writer epoch. */
-export type CommitState = "open" | "asking" | "taken over" | "stopping";
+type CommitState = "open" | "asking" | "taken over" | "stopping";
 
 /** How an entry that is not kept is taken back: a decision's result, or what to do. */
-export type Undo = Checked | (() => void);
+type Undo = Checked | (() => void);
 
 export interface GroupCommit {
   /** Resolves when the entry is durable; what it did is taken back when it never will be. Call it in the step that moved the books. */

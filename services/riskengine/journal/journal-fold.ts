@@ -20,7 +20,7 @@ import type { JournalRow, RiskStore } from "../../../ports/risk-store.ts";
 
 const decoder = new TextDecoder();
 
-export interface FoldOptions {
+interface FoldOptions {
   readonly after: bigint;
   /** Stop after this entry; undefined reads to the end. */
   readonly through?: bigint;
@@ -31,7 +31,7 @@ export interface FoldOptions {
   readonly onRow?: (row: JournalRow) => void;
 }
 
-export interface Folded {
+interface Folded {
   readonly entryCount: number;
   readonly last: bigint;
   readonly isWhole: boolean;

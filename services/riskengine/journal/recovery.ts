@@ -97,7 +97,7 @@ function readSnapshot({ content, through }: Snapshot): EngineSnapshot {
   }
 }
 
-export interface VerifyOptions {
+interface VerifyOptions {
   readonly snapshot: Snapshot;
   /** A fresh engine with the same reference data and limits. */
   readonly fresh: Engine;
@@ -107,7 +107,7 @@ export interface VerifyOptions {
   readonly signal: AbortSignal;
 }
 
-export interface Verification {
+interface Verification {
   /** Resolves when it is over, however it ended. */
   readonly done: Promise<void>;
 }

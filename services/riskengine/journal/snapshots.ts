@@ -6,7 +6,7 @@ import type { ServicePorts } from "../../shared/service.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import { isEntry, newestEntry } from "./journal-end.ts";
 
-export interface SnapshotsOptions {
+interface SnapshotsOptions {
   readonly ports: Pick<ServicePorts, "riskStore" | "clock" | "log" | "crash">;
   readonly engine: Engine;
   readonly commit: GroupCommit;
@@ -18,7 +18,7 @@ export interface SnapshotsOptions {
   readonly entriesSince: number;
 }
 
-export interface Snapshots {
+interface Snapshots {
   /** So many entries became durable. */
   counted(entryCount: number): void;
   /** Takes one now if there is anything new; for a clean end. */

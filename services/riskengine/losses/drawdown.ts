@@ -50,7 +50,7 @@ const lookEveryMs = 1_000;
 /** A deadline is not missed by more, while the store is in trouble for a moment. */
 const troubleMs = 100;
 
-export interface DrawdownOptions {
+interface DrawdownOptions {
   readonly ports: Pick<
     ServicePorts,
     "store" | "riskStore" | "timers" | "clock" | "random" | "log" | "crash" | "settings"

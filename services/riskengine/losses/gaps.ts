@@ -15,7 +15,7 @@ interface Count {
   isTimed: boolean;
 }
 
-export interface Gaps {
+interface Gaps {
   heard(fundId: string, sequence: number | undefined): void;
   stop(): void;
 }

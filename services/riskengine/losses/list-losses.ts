@@ -14,7 +14,7 @@ import type { ReferenceWatch } from "../reference-watch.ts";
 import { type Drawdown, readAll } from "./drawdown.ts";
 import { lossShare } from "./loss-halt.ts";
 
-export interface ListLossesOptions {
+interface ListLossesOptions {
   readonly ports: Pick<ServicePorts, "store" | "riskStore">;
   readonly envelopes: Pick<Envelopes, "current">;
   readonly reference: Pick<ReferenceWatch, "fund" | "funds">;

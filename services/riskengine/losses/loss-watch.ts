@@ -51,7 +51,7 @@ export interface KnownLosses {
   readonly nav?: NavUpdated;
 }
 
-export interface LossWatchOptions {
+interface LossWatchOptions {
   readonly ports: Pick<ServicePorts, "clock" | "settings">;
   readonly engine: Engine;
   readonly envelopes: Pick<Envelopes, "current" | "onTaken">;
@@ -60,7 +60,7 @@ export interface LossWatchOptions {
   readonly alarms: Alarms;
 }
 
-export interface LossWatch {
+interface LossWatch {
   known(fundId: string): KnownLosses;
   all(): Iterable<readonly [fundId: string, known: KnownLosses]>;
   /** The fund's day; undefined while its calendar is not known or has no days. */

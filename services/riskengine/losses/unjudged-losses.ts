@@ -12,7 +12,7 @@ import type { OldSpell } from "./loss-watch.ts";
 const afterMs = 60_000;
 const afterStartMs = 300_000;
 
-export interface UnjudgedLosses {
+interface UnjudgedLosses {
   /** Tells of what is due; never throws. */
   look(spells: ReadonlyMap<string, OldSpell>): Promise<void>;
 }

@@ -19,14 +19,14 @@ export interface AnchoredRoot {
   readonly root: Hash;
 }
 
-export interface RootTrust {
+interface RootTrust {
   readonly origin: string;
   /** Undefined when there is no key: then what an anchor has is compared as it is. */
   readonly ring: KeyRing | undefined;
   readonly verifySignature: VerifySignature;
 }
 
-export interface RootsOf {
+interface RootsOf {
   readonly roots: readonly AnchoredRoot[];
   /** By the anchor's name: why what it has is no checkpoint of this log. */
   readonly complaints: ReadonlyMap<string, string>;

@@ -35,7 +35,7 @@ export interface Anchoring {
   stop(patienceMs: number): Promise<void>;
 }
 
-export interface AnchoringOptions {
+interface AnchoringOptions {
   readonly anchors: readonly Anchor[];
   readonly origin: string;
   /** What each had at the start. */
@@ -49,7 +49,7 @@ export interface AnchoringOptions {
 
 const answerMsMax = 10_000;
 const againMs = { first: 1_000, max: 60_000 };
-export const behindMsMax = 300_000;
+const behindMsMax = 300_000;
 
 interface Keeping {
   readonly anchor: Anchor;

@@ -11,7 +11,7 @@ import { type Anchoring, startAnchoring } from "./anchoring.ts";
 import { storedWitnessed } from "./stored-cosignatures.ts";
 import { startWitnessing, type Witnessing } from "./witnessing.ts";
 
-export interface Outside {
+interface Outside {
   readonly anchoring: Anchoring;
   readonly witnessing: Witnessing;
   /** A checkpoint was signed and stored. */
@@ -21,7 +21,7 @@ export interface Outside {
   stop(patienceMs: number): Promise<void>;
 }
 
-export interface OutsideOptions {
+interface OutsideOptions {
   readonly origin: string;
   readonly policy: Policy | undefined;
   readonly begun: FoundLog;

@@ -10,7 +10,7 @@ import type { AuditLog, StoredCheckpoint } from "../../../../ports/audit-log.ts"
 import type { Clock } from "../../../../ports/clock.ts";
 import { readGrowingTree } from "../log/growing-tree.ts";
 
-export interface StoredTrust {
+interface StoredTrust {
   readonly auditLog: Pick<AuditLog, "readTiles" | "newestCheckpoint" | "checkpoints">;
   readonly clock: Clock;
   readonly verifySignature: VerifySignature;
@@ -22,7 +22,7 @@ export interface StoredTrust {
   readonly policy: Policy | undefined;
 }
 
-export interface StoredWitnessed {
+interface StoredWitnessed {
   readonly newest: StoredCheckpoint | undefined;
   /** Of the largest checkpoint among the newest that has enough cosignatures; 0 when none has. */
   readonly size: number;

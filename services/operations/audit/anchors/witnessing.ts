@@ -38,7 +38,7 @@ export interface Witnessing {
   stop(patienceMs: number): Promise<void>;
 }
 
-export interface WitnessingOptions {
+interface WitnessingOptions {
   readonly auditLog: Pick<AuditLog, "readTiles" | "putCheckpoint" | "head">;
   readonly witnesses: Witnesses | undefined;
   readonly policy: Policy | undefined;

@@ -48,7 +48,7 @@ async function messageOf(auditLog: Logs, log: ClosedLog, next: ClosedLog | undef
   };
 }
 
-export type ClosedEntry = EntryRecord & { readonly log: number };
+type ClosedEntry = EntryRecord & { readonly log: number };
 
 /** What a closed log still has about a subject. Nothing vouches for it but its own bytes: whoever wants to know more verifies that log. */
 export async function closedEntries(

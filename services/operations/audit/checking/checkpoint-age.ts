@@ -14,13 +14,13 @@ const lookEveryMs = 5_000;
 const intervalsMax = 30;
 export const unsignedMsMax = intervalsMax * signEveryMs;
 
-export interface CheckpointAgeOptions {
+interface CheckpointAgeOptions {
   readonly ports: Pick<ServicePorts, "store" | "clock" | "timers" | "log" | "crash">;
   readonly alarms: WorkerAlarms;
   readonly status: () => Pick<AuditStatus, "origin" | "size" | "signedSize" | "complaint">;
 }
 
-export interface CheckpointAge {
+interface CheckpointAge {
   health(): Health;
   stop(): Promise<void>;
 }

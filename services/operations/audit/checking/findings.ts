@@ -6,7 +6,7 @@ import type { AlarmFacts, AuditAlarms } from "./alarms.ts";
 import { sentenceOf } from "./finding-sentence.ts";
 
 /** What a verification reads: some entries; all of them; all of them and the index. */
-export type Reach = "part" | "entries" | "everything";
+type Reach = "part" | "entries" | "everything";
 
 /** A witness's word against the log. */
 export interface Contradiction {

@@ -22,7 +22,7 @@ export interface IndexCheck {
   repairs(): readonly Repair[];
 }
 
-export type Repair = Omit<AuditIndexRow, "at">;
+type Repair = Omit<AuditIndexRow, "at">;
 
 const namedMax = 100;
 const repairsMax = 10_000;

@@ -8,7 +8,7 @@ import type { Random } from "../../../../ports/random.ts";
 import type { CancelTimer, Timers } from "../../../../ports/timers.ts";
 import { endsWithin } from "../../../shared/waiting.ts";
 
-export interface RunProgress {
+interface RunProgress {
   readonly runId: string;
   readonly nextSequence: number;
   readonly size: number;
@@ -17,7 +17,7 @@ export interface RunProgress {
 export type RunState<Result> = RunProgress & { readonly result: Result | undefined };
 
 /** `progress` is given the next entry; the signal aborts when the run is given up. */
-export type RunWork<Result> = (signal: AbortSignal, progress: (nextSequence: number) => void) => Promise<Result>;
+type RunWork<Result> = (signal: AbortSignal, progress: (nextSequence: number) => void) => Promise<Result>;
 
 export interface Runs<Result> {
   begin(size: number, work: RunWork<Result>): RunState<Result>;

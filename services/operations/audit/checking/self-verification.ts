@@ -13,7 +13,7 @@ import { sentenceOf, short } from "./finding-sentence.ts";
 import type { Findings } from "./findings.ts";
 import type { FsckReport } from "./fsck.ts";
 
-export interface SelfVerificationOptions {
+interface SelfVerificationOptions {
   readonly ports: LoopPorts & { readonly clock: Clock; readonly random: Random };
   readonly findings: Pick<Findings, "begin">;
   readonly origin: string;

@@ -20,7 +20,7 @@ import type { Findings } from "./findings.ts";
 import type { FsckReport } from "./fsck.ts";
 import { type TailPorts, tailFault } from "./tail-check.ts";
 
-export interface StandingOptions {
+interface StandingOptions {
   readonly ports: Pick<ServicePorts, "store" | "clock" | "timers" | "random" | "log" | "crash"> &
     TailPorts & { readonly auditLog: Pick<AuditLog, "rewrites"> };
   readonly sequencer: Pick<Sequencer, "state" | "head" | "writerEpoch">;
@@ -32,7 +32,7 @@ export interface StandingOptions {
   readonly behindMaxMs?: number | undefined;
 }
 
-export interface Standing {
+interface Standing {
   /** The intake has heard a message of this kind. */
   heard(beatId: string): void;
   stop(): Promise<void>;

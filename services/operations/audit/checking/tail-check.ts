@@ -13,7 +13,7 @@ export interface TailPorts {
 }
 
 /** So many rows before what was counted last time are counted again, and so many of the newest are read. */
-export const countedRows = 5_000;
+const countedRows = 5_000;
 export const readRows = 16;
 
 /** `head` is where the sequencer stands, which has told everybody that these entries are durable; `counted` is the size at the last look. */

@@ -44,7 +44,7 @@ export interface VerifyPorts {
 }
 
 /** A closed log is verified like any other. */
-export type VerifyLogPorts = Omit<VerifyPorts, "auditLog"> & { readonly auditLog: ClosedLogReads };
+type VerifyLogPorts = Omit<VerifyPorts, "auditLog"> & { readonly auditLog: ClosedLogReads };
 
 export interface VerifyReport {
   readonly from: number;

@@ -14,8 +14,7 @@ import type { ServicePorts } from "../../../shared/service.ts";
 import { fitSubjectId } from "../log/event-data.ts";
 import { auditActor, subjectPrevious } from "../log/reserved.ts";
 
-export interface SecretWatchPorts
-  extends Pick<ServicePorts, "clock" | "timers" | "log" | "crash" | "store" | "secrets"> {
+interface SecretWatchPorts extends Pick<ServicePorts, "clock" | "timers" | "log" | "crash" | "store" | "secrets"> {
   readonly auditLog: Pick<AuditLog, "newestOf" | "read">;
   readonly sha256OfBytes: Sha256OfBytes;
   /** The folder of everything of ours: `secret/<prefix>`. */

@@ -10,7 +10,7 @@ import { openNote, type VerifySignature } from "../../../../core/audit/signed-no
 import type { StoredCheckpoint } from "../../../../ports/audit-log.ts";
 import { putCheckpointsBack } from "./reported-keys.ts";
 
-export interface KeyFollower {
+interface KeyFollower {
   readonly ports: {
     readonly origin: string;
     readonly sha256: Sha256OfBytes;

@@ -70,7 +70,7 @@ export interface KeyKeeper {
   revoke(actor: string, keyId: string): Promise<KeyChangeDone>;
 }
 
-export interface KeyKeeperOptions {
+interface KeyKeeperOptions {
   readonly ports: KeyPorts;
   /** The one that is kept, whether it may sign or not. */
   readonly key: LogKey | undefined;

@@ -10,7 +10,7 @@ import { openNote, type VerifySignature } from "../../../../core/audit/signed-no
 import type { AuditLog, AuditRow } from "../../../../ports/audit-log.ts";
 import { keysMax, type LogKey } from "./signing-key.ts";
 
-export interface ReportedKeysPorts {
+interface ReportedKeysPorts {
   readonly auditLog: Pick<AuditLog, "read" | "readKeyChanges" | "checkpoints">;
   readonly sha256: Sha256OfBytes;
   readonly verifySignature: VerifySignature;
@@ -19,7 +19,7 @@ export interface ReportedKeysPorts {
   readonly path: string;
 }
 
-export interface ReportedKeys {
+interface ReportedKeys {
   /** Which key may sign which size, when the log knows more of it than the secret. */
   readonly ring: KeyRing | undefined;
   /** Why nothing may be signed, and what to do. */

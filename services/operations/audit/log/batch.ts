@@ -27,7 +27,7 @@ export interface Known {
   readonly newest: ReadonlyMap<string, number>;
 }
 
-export interface ChainOptions {
+interface ChainOptions {
   readonly known: Known;
   /** The batch that will stand immediately before; what it adds need not be durable yet. */
   readonly before: Pick<Chained<unknown>, "newest"> | undefined;

@@ -37,7 +37,7 @@ export interface SignedCheckpoint {
   readonly note: string;
 }
 
-export interface CheckpointsOptions {
+interface CheckpointsOptions {
   readonly auditLog: Pick<AuditLog, "putTiles" | "readTiles" | "putCheckpoint">;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -76,7 +76,7 @@ export interface Checkpoints {
   stop(patienceMs: number): Promise<void>;
 }
 
-export const signEveryEntries = 1_000;
+const signEveryEntries = 1_000;
 export const signEveryMs = 1_000;
 
 export function createCheckpoints(options: CheckpointsOptions): Checkpoints {

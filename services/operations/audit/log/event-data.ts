@@ -18,10 +18,6 @@ const cutUnitsOfPayload = 4_096;
 const payloadBytesMax = 56_000;
 const unknownSubject = "unknown";
 
-export interface Fitted {
-  readonly value: unknown;
-}
-
 interface Fitting {
   readonly sha256: Sha256OfBytes;
   /** What the JSON can be at most, in bytes: counted along the way, so that most payloads need not be written to be measured. */

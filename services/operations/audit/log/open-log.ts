@@ -17,7 +17,7 @@ import {
 } from "../keys/signing-key.ts";
 import { originOf } from "./restore.ts";
 
-export interface OpenPorts extends KeyPorts {
+interface OpenPorts extends KeyPorts {
   readonly auditLog: Pick<AuditLog, "takeWriterEpoch" | "append" | "read">;
   readonly clock: Clock;
   readonly incarnation: string;

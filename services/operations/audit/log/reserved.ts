@@ -74,7 +74,7 @@ function familyOf(action: string): string {
 }
 
 /** What somebody outside the platform wants to append. */
-export interface OutsideRequest extends Pick<AppendRequest, "action" | "subjectId" | "data"> {
+interface OutsideRequest extends Pick<AppendRequest, "action" | "subjectId" | "data"> {
   /** Whom they name as the actor; empty when nobody. */
   readonly claimed: string;
 }

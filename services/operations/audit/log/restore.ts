@@ -16,7 +16,7 @@ import type { AuditHead, AuditLog } from "../../../../ports/audit-log.ts";
 import type { SignedHead } from "./checkpoints.ts";
 import { createGrowingTree, type GrowingTree, readGrowingTree, readLeft } from "./growing-tree.ts";
 
-export interface RestorePorts {
+interface RestorePorts {
   readonly auditLog: Pick<AuditLog, "read" | "newestCheckpoint" | "readTiles">;
   readonly sha256: Sha256OfBytes;
   readonly verifySignature: VerifySignature;
@@ -28,7 +28,7 @@ export interface RestorePorts {
 }
 
 /** A rotation whose handover is not signed yet: the tree right after it is what both keys must sign. */
-export interface OpenRotation {
+interface OpenRotation {
   readonly sequence: number;
   readonly newKey: VerifierKey;
   readonly head: SignedHead;

@@ -50,7 +50,7 @@ export interface SequencerLimits {
   readonly rememberedMax: number;
 }
 
-export interface SequencerOptions {
+interface SequencerOptions {
   readonly auditLog: Pick<AuditLog, "takeWriterEpoch" | "append" | "preEncode" | "sequencesOf" | "newestOf">;
   readonly clock: Clock;
   readonly timers: Timers;

@@ -10,7 +10,7 @@ export interface SubjectSeen {
   readonly count: number;
 }
 
-export interface SubjectPass {
+interface SubjectPass {
   entry(subjectId: string, sequence: number): void;
   /** Every entry was shown and is what was signed. */
   complete(): void;
@@ -28,7 +28,7 @@ export interface SubjectMemory {
   hasNone(subjectId: string): boolean;
 }
 
-export interface SubjectMemoryOptions {
+interface SubjectMemoryOptions {
   /** How many entries there were at the start. */
   readonly size: number;
   /** Eight bytes. */

@@ -7,7 +7,7 @@ import { auditActor, keyDestroyedAction } from "../log/reserved.ts";
 import type { Appended } from "../log/sequencer.ts";
 import type { Sealing } from "./sealing.ts";
 
-export interface ErasurePorts {
+interface ErasurePorts {
   readonly subjectKeys: SubjectKeys;
   readonly sealing: Pick<Sealing, "forget">;
   readonly append: (request: AppendRequest) => Promise<Appended>;

@@ -7,7 +7,7 @@ import type { Appended } from "../log/sequencer.ts";
 import { createErasure, type Erasure } from "./erasure.ts";
 import { createSealing, type Sealing, type SealingPorts } from "./sealing.ts";
 
-export interface PersonalDataPorts extends Omit<SealingPorts, "masterKeyPath"> {
+interface PersonalDataPorts extends Omit<SealingPorts, "masterKeyPath"> {
   readonly log: Log;
   /** The master key lies beside it. */
   readonly signingKeyPath: string;

@@ -25,14 +25,14 @@ export interface SealingPorts {
   readonly masterKeyPath: string;
 }
 
-export interface SealedValue {
+interface SealedValue {
   /** Base64 of the nonce, the ciphertext and the tag. */
   readonly sealed: string;
   readonly subject_key: string;
 }
 
 /** Where a sealed value stands: in which entry, and where in its data. */
-export interface Place {
+interface Place {
   /** As the entry has them. */
   readonly action: string;
   readonly subjectId: string;

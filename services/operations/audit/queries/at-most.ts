@@ -1,7 +1,7 @@
 // So many at once and no more: whoever only reads must not be able to keep the process that writes the log from writing it.
 import { Fault } from "../../../../contracts/src/fault.ts";
 
-export type AtMost = <Answer>(work: () => Promise<Answer>) => Promise<Answer>;
+type AtMost = <Answer>(work: () => Promise<Answer>) => Promise<Answer>;
 
 /** `doing` completes the sentence "4 trails are being read, as many as may." */
 export function atMost(count: number, doing: string): AtMost {

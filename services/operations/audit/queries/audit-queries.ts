@@ -39,7 +39,7 @@ import { broken } from "./audit-rpc.ts";
 import { anchored, consistencyOf, handoversIn, proofOf, tilesMissing } from "./proof-queries.ts";
 import { type TailQueriesPorts, tailHandlers } from "./tail-queries.ts";
 
-export interface AuditQueriesPorts
+interface AuditQueriesPorts
   extends Pick<RunningAudit, "status" | "fsck" | "flush" | "beginVerification" | "beginInspection" | "watchRun">,
     TailQueriesPorts,
     AlarmQueriesPorts,

@@ -22,7 +22,7 @@ import { claimedActor, denyPlatformNames, invalid } from "../log/reserved.ts";
 import { hasSealed } from "../personal/sealing.ts";
 import { atMost } from "./at-most.ts";
 
-export interface AuditRpcPorts extends Pick<RunningAudit, "append" | "trail" | "verify" | "unseal"> {
+interface AuditRpcPorts extends Pick<RunningAudit, "append" | "trail" | "verify" | "unseal"> {
   readonly auditLog: Pick<AuditLog, "head" | "read">;
   readonly random: Random;
 }

@@ -20,7 +20,7 @@ import { hashesOf, readConsistencyProof, readGrowingTree } from "../log/growing-
 import { invalid } from "../log/reserved.ts";
 import { broken } from "./audit-rpc.ts";
 
-export interface ProofQueriesPorts extends Pick<RunningAudit, "flush"> {
+interface ProofQueriesPorts extends Pick<RunningAudit, "flush"> {
   readonly auditLog: ClosedLogReads;
   /** False of a log that was closed: nothing more is signed. */
   readonly isWritten?: boolean;

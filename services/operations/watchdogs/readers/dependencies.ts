@@ -8,7 +8,7 @@ import type { Upstream } from "../../../../ports/upstream.ts";
 import type { ServicePorts } from "../../../shared/service.ts";
 import type { Reader } from "../assigned.ts";
 
-export type DependencyPorts = Pick<
+type DependencyPorts = Pick<
   ServicePorts,
   "store" | "bus" | "brokers" | "secrets" | "timers" | "clock" | "referenceData" | "chat" | "upstreams"
 >;

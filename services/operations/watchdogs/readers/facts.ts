@@ -1,6 +1,6 @@
 // What several watchdogs read: the funds with their strategies, values by the day, backtests, what is held, and what was injected.
 import * as decimal from "../../../../contracts/src/decimal.ts";
-import { fromMicroseconds, type Instant, plusMilliseconds } from "../../../../contracts/src/instant.ts";
+import { fromMicroseconds, plusMilliseconds } from "../../../../contracts/src/instant.ts";
 import type { Instrument, Quote } from "../../../../contracts/src/records/market.ts";
 import type { FundReference } from "../../../../contracts/src/records/reference.ts";
 import { drillFundId } from "../../../../core/halts/halts.ts";
@@ -13,7 +13,7 @@ import type { StoredBacktest, StoredStrategy } from "../../../../ports/research-
 import type { StoredInjection } from "../../../../ports/watchdog-records.ts";
 import type { ServicePorts } from "../../../shared/service.ts";
 
-export type FactPorts = Pick<
+type FactPorts = Pick<
   ServicePorts,
   | "store"
   | "riskStore"
@@ -147,5 +147,3 @@ export async function heldSymbols(facts: Facts): Promise<ReadonlyMap<string, Rea
   }
   return held;
 }
-
-export const latest = (one: Instant, other: Instant): Instant => (one > other ? one : other);
