@@ -1,12 +1,14 @@
 // Tests stand beside the code, on three floors (docs/testing.md): `*.test.ts` is what everybody waits for, `*.ci.test.ts` is run by `.ci/run`
 // after it, with the files whose properties have more inputs than the first floor takes, and all of them with `*.long.test.ts` by `npm run test:long`.
 // scripts/test.js says by PORTCULLIS_TEST_FLOOR which is run.
+import { readFileSync } from "node:fs";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { fullCountFiles } from "./scripts/full-count-files.js";
 import { orderOf } from "./scripts/test-order.js";
 import { readCommitted } from "./scripts/test-times.js";
 import { cacheFolder } from "./scripts/transform-cache.js";
+import { expectUsers } from "./testkit/shared/end-shared.ts";
 
 const floor = process.env["PORTCULLIS_TEST_FLOOR"] ?? "unit";
 const floors: Readonly<Record<string, { readonly include: string[]; readonly exclude: string[] }>> = {
@@ -24,10 +26,10 @@ const named = process.argv.some((argument) => /\.(ci|long)\.test\.ts$/.test(argu
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const root = `${this.ctx.config.root}/`;
-    const order = orderOf(
-      (await super.sort(files)).map(({ moduleId }) => moduleId.replace(root, "")),
-      readCommitted(),
-    );
+    const names = (await super.sort(files)).map(({ moduleId }) => moduleId.replace(root, ""));
+    const users = new Set(names.filter((name) => readFileSync(`${root}${name}`, "utf8").includes("= sharedPlatform(")));
+    expectUsers(users.size);
+    const order = orderOf(names, readCommitted(), (name) => users.has(name));
     const rank = new Map(order.map((name, index) => [`${root}${name}`, index]));
     return [...files].sort((one, other) => (rank.get(one.moduleId) ?? 0) - (rank.get(other.moduleId) ?? 0));
   }

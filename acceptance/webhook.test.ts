@@ -64,6 +64,14 @@ async function signals(query = "", { fundId } = shared.fund): Promise<readonly R
   >[];
 }
 
+/** A busy machine may not get to the secret in time and says so: then the same is sent again, as a sender does. */
+async function judged(body: string): Promise<Sent> {
+  for (let times = 1; ; times += 1) {
+    const sent = await send(body);
+    if (sent.status !== 503 || times === 20) return sent;
+  }
+}
+
 describe("every status and code", () => {
   test("before the secret: path, method, size, address, type, JSON", async () => {
     const refused: [string, number, string, Promise<Sent>][] = [
@@ -92,7 +100,7 @@ describe("every status and code", () => {
     ];
     const shown = new Set<string>();
     for (const body of tried) {
-      const { status, text, headers } = await send(body);
+      const { status, text, headers } = await judged(body);
       const same = [...headers].filter(([name]) => name !== "date" && name !== "x-request-id");
       shown.add(JSON.stringify([status, same, text.replace(headers.get("x-request-id") ?? "?", "ID")]));
     }

@@ -19,4 +19,17 @@ describe("the order of test files", () => {
     ]);
     expect(orderOf(Object.keys(times), times)).toEqual(["a", "d", "e", "f", "b", "g", "c"]);
   });
+
+  test("lets those that share a platform follow each other, behind two others that run while it starts", () => {
+    const times = Object.fromEntries([1, 2, 3].map((number) => [`other-${number}`, { wall_s: 9 - number }]));
+    const names = ["other-3", "shared-a", "other-1", "shared-b", "other-2", "shared-c"];
+    expect(orderOf(names, times, (name) => name.startsWith("shared"))).toEqual([
+      "shared-a",
+      "other-1",
+      "other-2",
+      "shared-b",
+      "shared-c",
+      "other-3",
+    ]);
+  });
 });

@@ -14,7 +14,7 @@ import { giveMadeDatabase } from "../made-cluster.ts";
 import { eventually, pause, type RunningPlatform, temporaryFolder } from "../platform.ts";
 import { type Asking, withAsking } from "./asking.ts";
 import { detachedAt, detachedReady, launchDetached } from "./detached-platform.ts";
-import { type Started, startedFile } from "./end-shared.ts";
+import { leaveShared, type Started, startedFile } from "./end-shared.ts";
 import { onceInRun, runFolder, runPid, tryToTake, writeWhole } from "./once-in-run.ts";
 import { lockOut, makePerson, type PersonKind } from "./people.ts";
 import { leftBehind, type Own, type Standing, standingOf } from "./standing.ts";
@@ -63,7 +63,7 @@ export function sharedPlatform(wanted: Wanted = {}): SharedPlatform {
   // Registered before the file's own, so it runs after them.
   afterAll(async () => {
     if (handedOut === undefined) return;
-    const left = await takeBack(handedOut);
+    const left = await takeBackForGood(handedOut);
     const file = expect.getState().testPath?.replace(`${process.cwd()}/`, "");
     if (left.length > 0) throw new Error(`${file} left behind on the shared platform:\n${left.join("\n")}`);
   }, 60_000);
@@ -119,6 +119,14 @@ export async function takeBack(
       await pause(settleMs);
     }
   });
+}
+
+async function takeBackForGood(handedOut: HandedOut): Promise<readonly string[]> {
+  try {
+    return await takeBack(handedOut);
+  } finally {
+    await leaveShared();
+  }
 }
 
 const settlingLooks = 5;
