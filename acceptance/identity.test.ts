@@ -15,7 +15,7 @@ import { systemClock } from "../adapters/system/clock.ts";
 import { systemRandom } from "../adapters/system/random.ts";
 import { systemTimers } from "../adapters/system/timers.ts";
 import { mayCall, type Operation, operations, type Role, roles } from "../contracts/src/authority.ts";
-import { allOr } from "../testkit/full-count.ts";
+import { allOr, byFloor } from "../testkit/full-count.ts";
 import { type TestClient, testClient } from "../testkit/grpc/test-client.ts";
 import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts";
 import {
@@ -289,9 +289,7 @@ describe("from outside", { timeout: 120_000 }, () => {
       // Where codes can be tried, an address may come only so often, and other tests want to come as well.
       const isBounded = ["EnrolSecondFactor", "StepUp"].includes(operation);
       const everybody = isBounded ? callers : [...callers, ...more];
-      // The short run tries the forgeries in turn, each on a part of the routes.
-      const few = everybody.filter(({ as }, index) => as !== undefined || (index + place) % 6 === 0);
-      const asked = allOr(everybody, few).map(async (caller) => {
+      const asked = callersAt(place, everybody).map(async (caller) => {
         const allowed = mayCall(operation, caller.as);
         if (ends && allowed) return;
         const answer = await http(path, caller.token, { method });
@@ -517,6 +515,15 @@ describe("from outside", { timeout: 120_000 }, () => {
 const elsewhere: readonly string[] = ["RiskEngine", "Oms", "Treasury", "Research", "Instance"];
 const instanceMethods = describedServices.find(({ name }) => name === "Instance")?.methods.length ?? 0;
 
+/** Every place is tried: in the first run by one who is known, later by all of them; the forgeries take turns but in the long run. */
+function callersAt(place: number, callers: readonly Caller[]): readonly Caller[] {
+  const [known, forged] = byFloor<readonly [number, number]>({ first: [4, 12], later: [1, 6] });
+  return allOr(
+    callers,
+    callers.filter(({ as }, index) => (index + place) % (as === undefined ? forged : known) === 0),
+  );
+}
+
 async function expectGuarded(
   service: string,
   method: { readonly name: string; readonly path: string },
@@ -526,9 +533,7 @@ async function expectGuarded(
 ): Promise<void> {
   const operation = isInstance ? "InspectInstance" : (method.name as Operation);
   expect(Object.hasOwn(operations, operation), method.path).toBe(true);
-  // The short run tries the forgeries in turn, each on a part of the procedures.
-  const few = callers.filter(({ as }, index) => as !== undefined || (index + place) % 6 === 0);
-  const asked = allOr(callers, few).map(async (caller) => {
+  const asked = callersAt(place, callers).map(async (caller) => {
     const isAllowed = mayCall(operation, caller.as);
     // What it does when it may is tested by itself; here it would take long, several times over.
     if (isAllowed && slow.has(operation)) return;
