@@ -6,10 +6,11 @@ import type { RiskDecision } from "../contracts/src/generated/svc/v1/order.ts";
 import { parse } from "../contracts/src/instant.ts";
 import type { Instrument } from "../contracts/src/records/market.ts";
 import type { Order } from "../contracts/src/records/order.ts";
+import { covers } from "../testkit/halt-judge.ts";
 import { newest } from "./actions/reference.ts";
 import type { Witness } from "./evidence.ts";
 import { type History, positionKey } from "./history.ts";
-import { isCovered } from "./invariants/decisions.ts";
+
 import type { Violation } from "./invariants.ts";
 import { type Platform, serviceIdentity } from "./platform.ts";
 
@@ -58,7 +59,7 @@ export function whyUnvalued(past: History, { fundId, symbol }: Held, nowUs: numb
 /** Only people can take these away, and an alarm has told of them: a halt that the fund's limits let no exit pass. */
 function mayBeStuck(past: History, { fundId, strategyId }: Held): boolean {
   const place = { fund_id: fundId, strategy_id: strategyId };
-  const isHalted = past.halts.some((halt) => halt.lift === undefined && isCovered(halt, place));
+  const isHalted = past.halts.some((halt) => halt.lift === undefined && covers(halt, place));
   const limits = [...past.envelopes.values()].filter((one) => one.fund_id === fundId).at(-1);
   return isHalted && limits?.halt_allow_reduce_only === false;
 }

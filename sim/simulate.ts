@@ -1,5 +1,6 @@
 // One simulated run from one seed: the whole platform under faults, with crashes and restarts, people and markets; after every step the
 // invariants, and at the end it goes on without faults until nothing is left to do.
+
 import { createHash } from "node:crypto";
 import { parse } from "../contracts/src/instant.ts";
 import { strategies, strategiesVersion } from "../core/strategies/index.ts";
@@ -7,6 +8,7 @@ import type { Settings } from "../ports/settings.ts";
 import { seedPositions } from "../services/oms/seed-positions.ts";
 import { seedEnvelopes } from "../services/riskengine/seed-envelopes.ts";
 import { seedTreasury } from "../services/treasury/seed-treasury.ts";
+import { haltOver } from "../testkit/halt-judge.ts";
 import { type Scheduler, scheduler } from "../testkit/virtual/scheduler.ts";
 import { amender, amendInCalm } from "./amender.ts";
 import { whatIsStuck } from "./at-rest.ts";
@@ -16,7 +18,7 @@ import { type Witness, witness } from "./evidence.ts";
 import { type Faults, faults } from "./faults.ts";
 import { isExitOf, isOver, positionKey } from "./history.ts";
 import { booksApart } from "./invariants/books.ts";
-import { isCovered, isInForceAt } from "./invariants/decisions.ts";
+
 import { whatIsOwed } from "./invariants/halts.ts";
 import { isExcused } from "./invariants/stops.ts";
 import { firstViolation, type Violation } from "./invariants.ts";
@@ -339,8 +341,8 @@ function reportOf({ time, platform: made, faults: sky, witness: { past } }: Run)
       lifts: past.halts.filter(({ lift }) => lift !== undefined).length,
       "requests to lift all": past.resumes.size,
       signatures: [...past.resumes.values()].filter(({ ended }) => ended?.outcome === "lifted").length,
-      "exits in a halt": [...past.approvals.values()].filter(({ decision, order }) =>
-        past.halts.some((halt) => isInForceAt(halt, decision.halt_epoch) && isCovered(halt, order)),
+      "exits in a halt": [...past.approvals.values()].filter(
+        ({ decision, order }) => haltOver(past.halts, order, decision.halt_epoch) !== undefined,
       ).length,
       "corporate actions": [...past.actions.values()].filter(({ reported }) => reported.state === "DONE").length,
       limits: past.envelopes.size,

@@ -8,15 +8,10 @@
 import type pg from "pg";
 import { DecisionRecord } from "../contracts/src/generated/svc/v1/riskdesk.ts";
 import { parse } from "../contracts/src/instant.ts";
+import { covers, isInForceAt, type JudgedHalt, type JudgedOrder, type JudgedTime } from "./halt-judge.ts";
 
-export interface HaltRow {
+export interface HaltRow extends JudgedHalt, JudgedTime {
   readonly haltId: string;
-  readonly severity: string;
-  readonly fundId: string;
-  readonly strategyId: string | undefined;
-  readonly epoch: number;
-  /** Infinite while it is in force. */
-  readonly liftedEpoch: number;
   /** When every live engine was proven to block, as the halt manager recorded it; infinite when it was lifted before that. */
   readonly blockedUs: number;
 }
@@ -78,10 +73,10 @@ async function readHalts(client: Pick<pg.Client, "query">): Promise<readonly Hal
   return rows.map((row) => ({
     haltId: row["halt_id"] ?? "",
     severity: row["severity"] ?? "",
-    fundId: row["fund_id"] ?? "",
-    strategyId: row["strategy_id"] ?? undefined,
+    fund_id: row["fund_id"] ?? "",
+    strategy_id: row["strategy_id"] ?? undefined,
     epoch: Number(row["epoch"]),
-    liftedEpoch: Number(row["lifted_epoch"] ?? Number.POSITIVE_INFINITY),
+    lift: typeof row["lifted_epoch"] === "string" ? { epoch: Number(row["lifted_epoch"]) } : undefined,
     blockedUs: Number(row["proven_us"] ?? Number.POSITIVE_INFINITY),
   }));
 }
@@ -103,11 +98,14 @@ function decisionOf(payload: Buffer): DecisionRow {
 
 /** Pure, so that its own test can show that it finds what it is for. */
 export function createHaltJudge(halts: readonly HaltRow[], epoch: number) {
-  const byScope = new Map<string, HaltRow[]>();
-  for (const halt of halts) {
-    const scope = scopeOf(halt);
-    byScope.set(scope, [...(byScope.get(scope) ?? []), halt]);
-  }
+  /** By fund and strategy: thousands of decisions have a few dozen of these. */
+  const covering = new Map<string, readonly HaltRow[]>();
+  const coveringOf = (order: JudgedOrder): readonly HaltRow[] => {
+    const scope = JSON.stringify([order.fund_id, order.strategy_id]);
+    const known = covering.get(scope) ?? halts.filter((halt) => covers(halt, order));
+    covering.set(scope, known);
+    return known;
+  };
   const tested = new Set<string>();
   const violations: string[] = [];
   const counts = { decisions: 0, approvals: 0, deniedByHalt: 0 };
@@ -121,8 +119,9 @@ export function createHaltJudge(halts: readonly HaltRow[], epoch: number) {
       if (approved) counts.approvals += 1;
       if (haltCodes.has(decision.code)) counts.deniedByHalt += 1;
       if (haltEpoch > epoch) complain(`${decisionId} carries epoch ${haltEpoch}, and the store has ${epoch}`);
-      for (const halt of scopesOf(decision).flatMap((scope) => byScope.get(scope) ?? [])) {
-        const isUnder = haltEpoch >= halt.epoch && haltEpoch < halt.liftedEpoch;
+      const order = { fund_id: decision.fundId, strategy_id: decision.strategyId };
+      for (const halt of coveringOf(order)) {
+        const isUnder = isInForceAt(halt, haltEpoch);
         if (isUnder) tested.add(halt.haltId);
         if (!approved || !isNewRisk) continue;
         if (isUnder) complain(`${decisionId} is approved at epoch ${haltEpoch}, under the halt ${halt.haltId}`);
@@ -137,13 +136,4 @@ export function createHaltJudge(halts: readonly HaltRow[], epoch: number) {
       return { halts: halts.length, provenHalts, testedHalts: tested.size, ...counts, violations };
     },
   };
-}
-
-function scopeOf({ severity, fundId, strategyId }: HaltRow): string {
-  if (severity === "FIRM_HALT") return "firm";
-  return severity === "FUND_HALT" ? `fund ${fundId}` : `strategy ${strategyId ?? ""}`;
-}
-
-function scopesOf({ fundId, strategyId }: DecisionRow): readonly string[] {
-  return ["firm", `fund ${fundId}`, `strategy ${strategyId}`];
 }

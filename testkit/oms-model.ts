@@ -5,8 +5,8 @@ import type { Fill, OrderCreated, OrderTransition } from "../contracts/src/recor
 import type { OrderState } from "../contracts/src/records/values.ts";
 import { subjects } from "../contracts/src/subjects.ts";
 import { signedQuantity } from "../core/ledger/position.ts";
-import { haltCovers } from "../core/orders/may-send.ts";
 import { hasEnded } from "../core/orders/order-lifecycle.ts";
+import { covers } from "./halt-judge.ts";
 import type { OmsFixture } from "./oms-fixture.ts";
 
 /** Sentences about what is wrong; empty when everything is right. To be asked when nothing is under way any more. */
@@ -66,7 +66,7 @@ function haltComplaints(fixture: OmsFixture): string[] {
     if (step.to !== "ROUTED") continue;
     const epoch = epochs.get(step.decision_id ?? "");
     if (epoch === undefined) complaints.push(`${step.order_id} was routed without an approval`);
-    const newer = halts.find((halt) => halt.epoch > (epoch ?? 0) && haltCovers(halt, step));
+    const newer = halts.find((halt) => halt.epoch > (epoch ?? 0) && covers(halt, step));
     const isExit = fixture.tables.oms.orders.get(step.order_id)?.order.reduce_only === true;
     if (newer !== undefined && !isExit) complaints.push(`${step.order_id} was routed under ${newer.halt_id}`);
   }

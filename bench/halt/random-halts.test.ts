@@ -5,10 +5,10 @@ import { createHaltJudge, type DecisionRow, type HaltRow } from "../../testkit/h
 const halt: HaltRow = {
   haltId: "h",
   severity: "FUND_HALT",
-  fundId: "f",
-  strategyId: undefined,
+  fund_id: "f",
+  strategy_id: undefined,
   epoch: 5,
-  liftedEpoch: 8,
+  lift: { epoch: 8 },
   blockedUs: 1_000,
 };
 const decision: DecisionRow = {
@@ -30,11 +30,11 @@ test.each<[string, Partial<HaltRow>, Partial<DecisionRow>, number]>([
   ["another fund", {}, { haltEpoch: 6, fundId: "g" }, 0],
   ["an approval with its epoch", {}, { haltEpoch: 5 }, 1],
   ["an approval with a later epoch before its lift", {}, { haltEpoch: 7 }, 1],
-  ["a halt that was never lifted", { liftedEpoch: Number.POSITIVE_INFINITY }, { haltEpoch: 9 }, 1],
+  ["a halt that was never lifted", { lift: undefined }, { haltEpoch: 9 }, 1],
   ["an older epoch after it was proven to block", {}, { decidedUs: 1_001 }, 1],
-  ["a firm's halt", { severity: "FIRM_HALT", fundId: "" }, { haltEpoch: 5, fundId: "g" }, 1],
-  ["a strategy's halt", { severity: "STRATEGY_HALT", strategyId: "s" }, { haltEpoch: 5 }, 1],
-  ["another strategy's halt", { severity: "STRATEGY_HALT", strategyId: "t" }, { haltEpoch: 5 }, 0],
+  ["a firm's halt", { severity: "FIRM_HALT", fund_id: "" }, { haltEpoch: 5, fundId: "g" }, 1],
+  ["a strategy's halt", { severity: "STRATEGY_HALT", strategy_id: "s" }, { haltEpoch: 5 }, 1],
+  ["another strategy's halt", { severity: "STRATEGY_HALT", strategy_id: "t" }, { haltEpoch: 5 }, 0],
   ["an epoch that never was", {}, { haltEpoch: 10 }, 1],
 ])("the comparison: %s", (_name, haltIs, decisionIs, violations) => {
   const judge = createHaltJudge([{ ...halt, ...haltIs }], 9);

@@ -1,26 +1,11 @@
 // What must be true of the risk engine's decisions, whatever it heard late or not at all.
 import * as decimal from "../../contracts/src/decimal.ts";
-import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
 import type { DecisionMade, Order, RiskDecision } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
+import { covers, haltOver } from "../../testkit/halt-judge.ts";
 import type { Evidence } from "../evidence.ts";
-import type { ReportedHalt } from "../halt-history.ts";
 import { buys, envelopeKey, type History, isOver, leftOf, positionKey, type ReportedOrder } from "../history.ts";
 import { first, type Invariant, onMessage } from "./invariant.ts";
-
-type Scoped = Pick<Order, "fund_id" | "strategy_id">;
-
-/** Written again here: what covers an order decides everything below. */
-export function isCovered(halt: Pick<ActiveHalt, "severity" | "fund_id" | "strategy_id">, order: Scoped): boolean {
-  if (halt.severity === "FIRM_HALT") return true;
-  if (halt.severity === "FUND_HALT") return halt.fund_id === order.fund_id;
-  return halt.strategy_id === order.strategy_id;
-}
-
-/** Epochs are compared, never clocks: latched by then, and not yet lifted. */
-export function isInForceAt({ epoch: latched, lift }: Pick<ReportedHalt, "epoch" | "lift">, epoch: number): boolean {
-  return latched <= epoch && (lift === undefined || epoch < lift.epoch);
-}
 
 /** An exit that was marked as one, was proven to be one, and that the fund's limits let pass a halt. */
 export function mayPassHalts(past: History, order: Order, decision: RiskDecision): boolean {
@@ -45,7 +30,7 @@ export const noApprovalInAHalt: Invariant = {
       onMessage<DecisionMade>(evidence, subjects.decisionMade, ({ order: asked, decision }) => {
         const order = asked as unknown as Order;
         if (!decision.approved || mayPassHalts(past, order, decision) || isLowered(past, order)) return undefined;
-        const halt = past.halts.find((one) => isInForceAt(one, decision.halt_epoch) && isCovered(one, order));
+        const halt = haltOver(past.halts, order, decision.halt_epoch);
         return halt === undefined
           ? undefined
           : `${decision.order_id} was approved at epoch ${decision.halt_epoch} under ${halt.halt_id}`;
@@ -67,7 +52,7 @@ function leftTooLate(
   const halt = past.halts.find((one) => {
     const acknowledged = promises.halts.get(one.halt_id);
     return (
-      acknowledged !== undefined && acknowledged.turn < turn && isCovered(one, order) && decision.halt_epoch < one.epoch
+      acknowledged !== undefined && acknowledged.turn < turn && covers(one, order) && decision.halt_epoch < one.epoch
     );
   });
   if (halt === undefined) return undefined;

@@ -1,10 +1,12 @@
 // What must be true of exits under a halt: the way out stays open for what is proven to be one, and for nothing else.
+
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { DecisionMade, Order, OrderTransition } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
+import { covers, isInForceAt } from "../../testkit/halt-judge.ts";
 import type { Evidence } from "../evidence.ts";
 import { buys, envelopeKey, type History, leftOf, positionKey, strategyKey } from "../history.ts";
-import { isCovered, isInForceAt, isLowered, mayTrade } from "./decisions.ts";
+import { isLowered, mayTrade } from "./decisions.ts";
 import { type Invariant, onMessage } from "./invariant.ts";
 
 export const haltsLetExitsOut: Invariant = {
@@ -83,7 +85,7 @@ export const exitsAreProven: Invariant = {
       const order = asked as unknown as Order;
       const { past } = evidence;
       if (!decision.approved || decision.dry_run === true || isLowered(past, order)) return undefined;
-      const halted = past.halts.filter((one) => isInForceAt(one, decision.halt_epoch) && isCovered(one, order));
+      const halted = past.halts.filter((one) => isInForceAt(one, decision.halt_epoch) && covers(one, order));
       const [halt] = halted;
       const adjusted = past.adjustedAt.get(positionKey(order.fund_id, order.symbol)) ?? 0;
       if (halt === undefined || at - adjusted < adjustmentUs) return undefined;

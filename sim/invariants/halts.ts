@@ -1,4 +1,5 @@
 // What must be true of halts and of those who lift them, whoever was killed in between and whatever got lost.
+
 import * as instant from "../../contracts/src/instant.ts";
 import type {
   ActiveHalt,
@@ -9,11 +10,12 @@ import type {
 } from "../../contracts/src/records/halt.ts";
 import type { DecisionMade, Order } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
+import { covers } from "../../testkit/halt-judge.ts";
 import type { Evidence } from "../evidence.ts";
 import { codesOf, haltOf, type ReportedHalt } from "../halt-history.ts";
 import type { History } from "../history.ts";
 import { haltUnknownMs } from "../sim-settings.ts";
-import { isCovered, isLowered, mayPassHalts } from "./decisions.ts";
+import { isLowered, mayPassHalts } from "./decisions.ts";
 import { first, type Invariant, onMessage } from "./invariant.ts";
 
 /** A drill halts a scope of its own and lifts that itself. */
@@ -187,7 +189,7 @@ export const unknownIsHalted: Invariant = {
       if (!decision.approved || mayPassHalts(past, order, decision) || isLowered(past, order)) return undefined;
       const heardAt = instant.parse(decision.decided_at) - unknownUs - commitUs;
       const unheard = past.halts.find(
-        (halt) => halt.epoch > decision.halt_epoch && halt.reportedAt < heardAt && isCovered(halt, order),
+        (halt) => halt.epoch > decision.halt_epoch && halt.reportedAt < heardAt && covers(halt, order),
       );
       if (unheard === undefined) return undefined;
       return `${order.order_id} was approved at epoch ${decision.halt_epoch}, long after ${unheard.halt_id} of epoch ${unheard.epoch}`;

@@ -1,11 +1,13 @@
 // What must be true of orders, whatever got lost on the way to the broker and back.
+
 import * as instant from "../../contracts/src/instant.ts";
 import type { OrderCreated, OrderTransition } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
+import { covers } from "../../testkit/halt-judge.ts";
 import type { Evidence } from "../evidence.ts";
 import { haltOf } from "../halt-history.ts";
 import { isOver } from "../history.ts";
-import { isCovered, mayPassHalts } from "./decisions.ts";
+import { mayPassHalts } from "./decisions.ts";
 import { first, type Invariant, onMessage } from "./invariant.ts";
 
 export const routedWithApproval: Invariant = {
@@ -36,7 +38,7 @@ function whyNotRouted({ past }: Evidence, step: OrderTransition): string | undef
   }
   if (mayPassHalts(past, order, decision)) return undefined;
   const halt = past.halts.find(
-    (one) => one.lift === undefined && one.epoch > decision.halt_epoch && isCovered(one, order),
+    (one) => one.lift === undefined && one.epoch > decision.halt_epoch && covers(one, order),
   );
   if (halt === undefined) return undefined;
   return `${step.order_id} was routed with an approval of epoch ${decision.halt_epoch} under ${halt.halt_id} of epoch ${halt.epoch}`;

@@ -1,11 +1,13 @@
 // What must be true of synthetic stops: one stop, one exit.
+
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { StopAttempted, StopEnded, StopTriggered } from "../../contracts/src/records/operations.ts";
 import type { Fill, OrderCreated } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
+import { covers } from "../../testkit/halt-judge.ts";
 import type { Evidence } from "../evidence.ts";
 import { type History, isExitOf, isOver, positionKey, type ReportedStop } from "../history.ts";
-import { isCovered } from "./decisions.ts";
+
 import { first, type Invariant, onMessage } from "./invariant.ts";
 
 export const stopsExitOnce: Invariant = {
@@ -85,7 +87,7 @@ export function isExcused(past: History, { triggered, attempts }: ReportedStop):
   if (attempts.length > 0 && !reported.some((sentence) => sentence.startsWith(ofStop))) return false;
   if (attempts.length > 0 && past.apart.has(positionKey(triggered.fund_id, triggered.symbol))) return true;
   const place = { fund_id: triggered.fund_id, strategy_id: triggered.strategy_id ?? "" };
-  const isHalted = past.halts.some((halt) => halt.lift === undefined && isCovered(halt, place));
+  const isHalted = past.halts.some((halt) => halt.lift === undefined && covers(halt, place));
   const newest = [...past.envelopes.values()].filter((one) => one.fund_id === triggered.fund_id).at(-1);
   return isHalted && newest?.halt_allow_reduce_only === false;
 }

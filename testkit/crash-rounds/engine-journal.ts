@@ -138,10 +138,10 @@ export async function storedHalts(pool: pg.Pool): Promise<readonly StoredHalt[]>
   return found.rows.map((row) => ({
     haltId: row.halt_id,
     severity: row.severity,
-    fundId: row.fund_id,
-    strategyId: row.strategy_id ?? "",
+    fund_id: row.fund_id,
+    strategy_id: row.strategy_id ?? undefined,
     epoch: Number(row.epoch),
-    liftedEpoch: row.lifted_epoch === null ? undefined : Number(row.lifted_epoch),
+    lift: row.lifted_epoch === null ? undefined : { epoch: Number(row.lifted_epoch) },
   }));
 }
 

@@ -63,10 +63,10 @@ const reported: Answer = {
 const halt: StoredHalt = {
   haltId: "h1",
   severity: "FUND_HALT",
-  fundId: "alpha",
-  strategyId: "",
+  fund_id: "alpha",
+  strategy_id: undefined,
   epoch: 4,
-  liftedEpoch: undefined,
+  lift: undefined,
 };
 const good: EngineEvidence = {
   answers: [answer, reported],
@@ -116,7 +116,7 @@ describe("the verdict", () => {
   test("a second first decision after five minutes, an approval after the lifting, and a marked reduction are fine", () => {
     const later = { ...duplicate, code: "", atMicroseconds: 1_000_000 + 300_000_000 };
     expect(judgeEngine({ ...good, answers: [], decisions: [decision, later] })).toEqual([]);
-    const lifted = { ...good, halts: [{ ...halt, liftedEpoch: 5 }] };
+    const lifted = { ...good, halts: [{ ...halt, lift: { epoch: 5 } }] };
     expect(judgeEngine({ ...lifted, decisions: [{ ...decision, haltEpoch: 5 }, duplicate] })).toEqual([]);
     const reduction = { classification: "REDUCE", reduceOnly: true };
     const decisions = [{ ...decision, ...reduction, haltEpoch: 4 }, duplicate];

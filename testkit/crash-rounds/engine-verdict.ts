@@ -9,6 +9,7 @@
 //  5. No approval of new risk carries an epoch at which a halt of its scope was in force.
 //  6. No order that was sent after a halt was acknowledged, and before lifting began, is approved unless it is a marked reduction.
 //  7. A subscriber hears of every decision in the journal, of its denying gate, and of nothing else.
+import { covers, haltOver, type JudgedHalt, type JudgedTime } from "../halt-judge.ts";
 import type { AcknowledgedHalt, Answer } from "./engine-witness.ts";
 
 export interface JournalDecision {
@@ -28,13 +29,8 @@ export interface JournalDecision {
   readonly messageIds: readonly string[];
 }
 
-export interface StoredHalt {
+export interface StoredHalt extends JudgedHalt, JudgedTime {
   readonly haltId: string;
-  readonly severity: string;
-  readonly fundId: string;
-  readonly strategyId: string;
-  readonly epoch: number;
-  readonly liftedEpoch: number | undefined;
 }
 
 export interface EngineEvidence {
@@ -135,11 +131,7 @@ interface Scoped {
   readonly classification: string;
 }
 
-function covers({ severity, fundId, strategyId }: StoredHalt, scoped: Scoped): boolean {
-  if (severity === "FIRM_HALT") return true;
-  return severity === "FUND_HALT" ? fundId === scoped.fundId : strategyId === scoped.strategyId;
-}
-
+const orderOf = ({ fundId, strategyId }: Scoped) => ({ fund_id: fundId, strategy_id: strategyId });
 const isMarkedReduction = (scoped: Scoped): boolean => scoped.classification === "REDUCE" && scoped.reduceOnly;
 
 export function judgeHalts({ answers, decisions, halts, acknowledged }: EngineEvidence): readonly string[] {
@@ -147,12 +139,7 @@ export function judgeHalts({ answers, decisions, halts, acknowledged }: EngineEv
     (decision) =>
       decision.approved &&
       !isMarkedReduction(decision) &&
-      halts.some(
-        (halt) =>
-          covers(halt, decision) &&
-          decision.haltEpoch >= halt.epoch &&
-          (halt.liftedEpoch === undefined || decision.haltEpoch < halt.liftedEpoch),
-      ),
+      haltOver(halts, orderOf(decision), decision.haltEpoch) !== undefined,
   );
   const byId = new Map(halts.map((halt) => [halt.haltId, halt]));
   const lost = acknowledged.filter(({ haltId }) => !byId.has(haltId));
@@ -162,7 +149,9 @@ export function judgeHalts({ answers, decisions, halts, acknowledged }: EngineEv
       !isMarkedReduction(answer) &&
       acknowledged.some(({ haltId, fromSend, untilSend }) => {
         const halt = byId.get(haltId);
-        return halt !== undefined && covers(halt, answer) && answer.sentAt > fromSend && answer.sentAt < untilSend;
+        return (
+          halt !== undefined && covers(halt, orderOf(answer)) && answer.sentAt > fromSend && answer.sentAt < untilSend
+        );
       }),
   );
   return [
