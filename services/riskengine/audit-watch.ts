@@ -8,7 +8,6 @@ import { format, fromMicroseconds, type Instant, plusMilliseconds } from "../../
 import type { Engine } from "../../core/engine/engine.ts";
 import type { StandingCondition } from "../../core/state/standing-condition.ts";
 import type { AuditStanding } from "../../ports/audit-standing.ts";
-import type { UnitOfWork } from "../../ports/store.ts";
 import type { Loop } from "../shared/loop.ts";
 import { line } from "../shared/one-line.ts";
 import type { ServicePorts } from "../shared/service.ts";
@@ -63,10 +62,8 @@ export async function watchAudit(ports: Ports, engine: Engine, alarms: Alarms, l
   let judged = judgeAudit(undefined, beganAt, behindMaxMs);
   let isBlocked = false;
 
-  async function read(): Promise<void> {
-    const ask = (unit: UnitOfWork): Promise<AuditStanding | undefined> => unit.auditStanding.read();
-    hear(await store.transact("riskengine.audit", ask, { isOneStatement: true }));
-  }
+  const ask = (): Promise<AuditStanding | undefined> =>
+    store.transact("riskengine.audit", (unit) => unit.auditStanding.read(), { isOneStatement: true });
 
   function hear(standing: AuditStanding | undefined): void {
     judged = judgeAudit(standing, beganAt, behindMaxMs);
@@ -89,10 +86,9 @@ export async function watchAudit(ports: Ports, engine: Engine, alarms: Alarms, l
     }
   }
 
-  await read();
   const trouble = {
     failing: "how the audit log stands cannot be read",
     working: "how the audit log stands can be read again",
   };
-  return startReader(ports, looks, { question: "audit", everyMs: readEveryMs, hear, read, trouble, judge: tell });
+  return startReader(ports, looks, { question: "audit", everyMs: readEveryMs, ask, hear, trouble, judge: tell });
 }

@@ -8,7 +8,6 @@ import type { Restriction } from "../../contracts/src/records/restriction.ts";
 import { toComparable } from "../../core/blocks/restriction.ts";
 import type { Engine } from "../../core/engine/engine.ts";
 import type { Health } from "../../ports/health.ts";
-import type { UnitOfWork } from "../../ports/store.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import { type SafetyLooks, startReader } from "./safety-looks.ts";
 
@@ -29,12 +28,8 @@ export async function watchRestrictions(ports: Ports, engine: Engine, looks?: Sa
   let content = "[]";
   let known = true;
 
-  async function read(): Promise<void> {
-    // The answer is as old as the question.
-    const askedAt = clock.now();
-    const ask = (unit: UnitOfWork): Promise<readonly Restriction[]> => unit.restrictions.listOpen();
-    hear(await store.transact("riskengine.restrictions", ask, { isOneStatement: true }), askedAt);
-  }
+  const ask = (): Promise<readonly Restriction[]> =>
+    store.transact("riskengine.restrictions", (unit) => unit.restrictions.listOpen(), { isOneStatement: true });
 
   function hear(open: readonly Restriction[], askedAt: Instant): void {
     const found = toComparable(open);
@@ -56,12 +51,11 @@ export async function watchRestrictions(ports: Ports, engine: Engine, looks?: Sa
     else log.error("restrictions of watchdogs are unknown: new risk is denied");
   }
 
-  await read();
   const trouble = {
     failing: "restrictions of watchdogs cannot be read",
     working: "restrictions of watchdogs can be read again",
   };
-  const reader = startReader(ports, looks, { question: "restrictions", everyMs: haltPollMs, hear, read, trouble });
+  const reader = await startReader(ports, looks, { question: "restrictions", everyMs: haltPollMs, ask, hear, trouble });
   return {
     freshen,
     health() {

@@ -5,7 +5,7 @@ import { millisecondsBetween } from "../../contracts/src/instant.ts";
 import type { SafetyAnswer, SafetyQuestion } from "../../ports/safety-reads.ts";
 import { quietLog } from "../../testkit/quiet-log.ts";
 import { type Scheduler, scheduler } from "../../testkit/virtual/scheduler.ts";
-import { createSafetyLooks, type SafetyLooks } from "./safety-looks.ts";
+import { createSafetyLooks, type SafetyLooks, startReader } from "./safety-looks.ts";
 
 let time: Scheduler;
 let looks: SafetyLooks;
@@ -17,8 +17,6 @@ let alone: Record<"halts" | "restrictions" | "unaudited", number>;
 let informed: Record<"restrictions" | "unaudited", number[]>;
 let release: () => void;
 let isInformed: Record<"restrictions" | "unaudited", () => boolean>;
-
-const never = new Promise<never>(() => undefined);
 
 beforeEach(() => {
   time = scheduler({ seed: 43 });
@@ -49,10 +47,9 @@ beforeEach(() => {
     looks.follow({
       question,
       everyMs,
-      hear: (_fact, at) => informed[question].push(millisecondsBetween(begunAt, at)),
+      ask: (at) => () => informed[question].push(millisecondsBetween(begunAt, at)),
       alone: async () => {
         alone[question] += 1;
-        if (common === "hangs") await never;
       },
     });
   const begunAt = time.clock.now();
@@ -99,13 +96,13 @@ describe("a look", () => {
     expect(alone.halts).toBeLessThan(20);
   });
 
-  it("that hangs keeps halts waiting for 200 ms, once, is not begun again beside itself, and no reader is", async () => {
+  it("that hangs keeps halts waiting for 200 ms, once, and is not begun again beside itself", async () => {
     common = "hangs";
     const took = await look(40);
     expect(took[0]).toBe(200);
     expect(Math.max(...took.slice(1))).toBe(0);
     expect(asked).toHaveLength(1);
-    expect(alone).toEqual({ halts: 40, restrictions: 1, unaudited: 1 });
+    expect(alone).toEqual({ halts: 40, restrictions: 40, unaudited: 40 });
     common = "answers";
     release();
     await look(40);
@@ -126,5 +123,61 @@ describe("a look", () => {
     expect([isInformed.restrictions(), isInformed.unaudited()]).toEqual([true, true]);
     await time.run({ untilMs: time.elapsedMs() + 720 });
     expect([isInformed.restrictions(), isInformed.unaudited()]).toEqual([false, false]);
+  });
+});
+
+describe("a reader", () => {
+  const everyMs = 250;
+  let read: (() => Promise<readonly string[]>) | undefined;
+  let told: ((answer: readonly string[]) => void) | undefined;
+  let reads: number;
+  let judged: number;
+  let heard: unknown;
+
+  async function reader(): Promise<{ stop(): Promise<void> }> {
+    [read, told, reads, judged, heard] = [undefined, undefined, 0, 0, undefined];
+    const looked = {
+      haltEpoch: async () => 1,
+      follow: (follower: { ask(at: unknown): typeof told; alone(): Promise<void> }) => {
+        told = follower.ask(time.clock.now());
+        void follower.alone();
+        return () => false;
+      },
+    };
+    return startReader({ ...time, log: quietLog, crash: { die: () => undefined } } as never, looked as never, {
+      question: "restrictions",
+      everyMs,
+      ask: () => {
+        reads += 1;
+        return (read?.() ?? Promise.resolve(["first"])) as never;
+      },
+      hear: (fact) => {
+        heard = fact;
+      },
+      judge: () => {
+        judged += 1;
+      },
+      trouble: { failing: "", working: "" },
+    });
+  }
+
+  it("begins no read beside one that hangs, and judges all the same", async () => {
+    const running = await reader();
+    read = () => new Promise(() => undefined);
+    await time.run({ untilMs: time.elapsedMs() + 10 * everyMs });
+    expect(reads).toBeLessThanOrEqual(4);
+    expect(judged).toBeGreaterThan(4);
+    await running.stop();
+  });
+
+  it("is not told what was by an answer that comes after that to a later question", async () => {
+    const running = await reader();
+    const earlier = told;
+    read = async () => ["later"];
+    await time.run({ untilMs: time.elapsedMs() + 3 * everyMs });
+    expect(heard).toEqual(["later"]);
+    earlier?.(["what was"]);
+    expect(heard).toEqual(["later"]);
+    await running.stop();
   });
 });

@@ -3,7 +3,9 @@
 //
 //  1. Halts never wait for the others: where the common read fails or has no answer in time, they are read alone, at once and for some seconds after that;
 //     and so is everything else that was due.
-//  2. The others never wait for the halts: whoever did not hear in time reads alone.
+//  2. The others never wait for the halts: whoever did not hear in time reads alone, waits no longer than its own interval for that, and begins no second read
+//     beside one that hangs.
+//  3. An answer that comes after that to a later question says what was, and counts no more.
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
 import type { SafetyFacts, SafetyQuestion, SafetyReads } from "../../ports/safety-reads.ts";
@@ -24,7 +26,8 @@ interface Follower<Question extends SafetyQuestion> {
   readonly question: Question;
   /** How often it wants to know. */
   readonly everyMs: number;
-  hear(fact: SafetyFacts[Question], askedAt: Instant): void;
+  /** A question goes out now; what comes of it is handed to the answer. */
+  ask(at: Instant): (fact: SafetyFacts[Question]) => void;
   /** Reads by itself; never rejects. */
   alone(): Promise<void>;
 }
@@ -52,7 +55,6 @@ export function withSafetyLooks(ports: Ports & { readonly safetyReads?: SafetyRe
 interface Following {
   readonly follower: Follower<SafetyQuestion>;
   askedAt: Instant;
-  reading: Promise<void> | undefined;
 }
 
 export function createSafetyLooks(ports: Ports & { readonly safetyReads: SafetyReads }): SafetyLooks {
@@ -80,12 +82,6 @@ export function createSafetyLooks(ports: Ports & { readonly safetyReads: SafetyR
     return failedAt === undefined || Math.abs(millisecondsBetween(failedAt, at)) >= aloneForMs;
   }
 
-  function readAlone(following: Following): void {
-    following.reading ??= following.follower.alone().finally(() => {
-      following.reading = undefined;
-    });
-  }
-
   return {
     async haltEpoch() {
       const at = clock.now();
@@ -96,15 +92,16 @@ export function createSafetyLooks(ports: Ports & { readonly safetyReads: SafetyR
       if (due.length === 0) return riskStore.haltEpoch();
       for (const following of due) following.askedAt = at;
       const isAsked = mayAsk(at);
+      const heardBy = isAsked ? due.map(({ follower }) => [follower.question, follower.ask(at)] as const) : [];
       const answer = isAsked ? await ask(due.map(({ follower }) => follower.question)) : undefined;
       if (answer === undefined) {
         if (isAsked || asking !== undefined) failedAt = at;
-        for (const following of due) readAlone(following);
+        for (const { follower } of due) void follower.alone();
         return riskStore.haltEpoch();
       }
       failedAt = undefined;
-      for (const { follower } of due) {
-        if (follower.question in answer.facts) follower.hear(answer.facts[follower.question] as never, at);
+      for (const [question, hear] of heardBy) {
+        if (question in answer.facts) hear(answer.facts[question] as never);
       }
       return answer.haltEpoch;
     },
@@ -112,7 +109,6 @@ export function createSafetyLooks(ports: Ports & { readonly safetyReads: SafetyR
       const following: Following = {
         follower: follower as unknown as Follower<SafetyQuestion>,
         askedAt: clock.now(),
-        reading: undefined,
       };
       followings.push(following);
       return () => Math.abs(millisecondsBetween(following.askedAt, clock.now())) <= follower.everyMs + lateMs;
@@ -120,39 +116,78 @@ export function createSafetyLooks(ports: Ports & { readonly safetyReads: SafetyR
   };
 }
 
-interface Reader<Question extends SafetyQuestion> extends Omit<Follower<Question>, "alone"> {
+interface Reader<Question extends SafetyQuestion> {
+  readonly question: Question;
+  readonly everyMs: number;
   /** Reads by itself. */
-  read(): Promise<void>;
+  ask(): Promise<SafetyFacts[Question]>;
+  /** The answer is as old as the question. */
+  hear(fact: SafetyFacts[Question], askedAt: Instant): void;
   readonly trouble: { readonly failing: string; readonly working: string };
-  /** After each of its times, whoever has read, and also when nothing could be read. */
+  /** After whatever was heard, and after each of its times, also when nothing could be read. */
   judge?(): void;
 }
 
-/** Hears from the looks where there are any, and reads by itself where it does not hear in time. */
-export function startReader<Question extends SafetyQuestion>(
-  ports: LoopPorts,
+/** Hears from the looks where there are any, and reads by itself where it does not hear in time. Resolves when it has heard for the first time. */
+export async function startReader<Question extends SafetyQuestion>(
+  ports: LoopPorts & Pick<ServicePorts, "clock">,
   looks: SafetyLooks | undefined,
-  { question, everyMs, hear, read, trouble: what, judge }: Reader<Question>,
-): Loop {
+  { question, everyMs, ask, hear, trouble: what, judge }: Reader<Question>,
+): Promise<Loop> {
+  const { clock, timers } = ports;
   const trouble = noticeTrouble(ports.log, what);
-  async function alone(): Promise<void> {
-    try {
-      await read();
+  let questions = 0;
+  let heard = 0;
+  let reading: Promise<void> | undefined;
+
+  function begin(askedAt: Instant): (fact: SafetyFacts[Question]) => void {
+    questions += 1;
+    const number = questions;
+    return (fact) => {
+      if (number < heard) return;
+      heard = number;
+      hear(fact, askedAt);
       trouble.worked();
-    } catch (thrown) {
-      if (thrown instanceof Defect) ports.crash.die(thrown);
-      trouble.failed(thrown);
-    }
+      judge?.();
+    };
   }
-  const isInformed = looks?.follow<Question>({ question, everyMs, hear, alone });
+
+  async function read(): Promise<void> {
+    const answer = begin(clock.now());
+    answer(await ask());
+  }
+
+  function readOnce(): Promise<void> {
+    reading ??= read()
+      .catch((thrown: unknown) => {
+        if (thrown instanceof Defect) ports.crash.die(thrown);
+        trouble.failed(thrown);
+      })
+      .finally(() => {
+        reading = undefined;
+      });
+    return reading;
+  }
+
+  async function alone(ending?: AbortSignal): Promise<void> {
+    await within(timers, everyMs, readOnce(), undefined, ending);
+    judge?.();
+  }
+
+  await read();
+  const isInformed = looks?.follow<Question>({ question, everyMs, ask: begin, alone: () => alone() });
   return startLoop({
     ports,
     what,
     firstAfterMs: everyMs,
-    async run() {
-      if (isInformed?.() !== true) await alone();
+    async run(ending) {
+      if (isInformed?.() !== true) {
+        await alone(ending);
+        return everyMs;
+      }
       judge?.();
-      return everyMs;
+      // It is seen sooner that others read it no more.
+      return everyMs / 2;
     },
     troubleMsMax: everyMs,
   });

@@ -13,7 +13,7 @@ import { type SafetyLooks, startReader } from "./safety-looks.ts";
 
 const reasonCharactersMax = 300;
 
-type Ports = Pick<ServicePorts, "store" | "timers" | "log" | "crash" | "settings">;
+type Ports = Pick<ServicePorts, "store" | "clock" | "timers" | "log" | "crash" | "settings">;
 
 /** Resolves when the engine has them. */
 export async function watchSymbolBlocks(ports: Ports, engine: Engine, looks?: SafetyLooks): Promise<Loop> {
@@ -21,11 +21,11 @@ export async function watchSymbolBlocks(ports: Ports, engine: Engine, looks?: Sa
   let known = "";
   let knownHeld = "[]";
 
-  async function read(): Promise<void> {
-    const look = <Found>(ask: (unit: UnitOfWork) => Promise<Found>): Promise<Found> =>
-      ports.store.transact("riskengine.blocks", ask, { isOneStatement: true });
+  async function ask(): Promise<SafetyFacts["blocks"]> {
+    const look = <Found>(work: (unit: UnitOfWork) => Promise<Found>): Promise<Found> =>
+      ports.store.transact("riskengine.blocks", work, { isOneStatement: true });
     const underWay = await look((unit) => unit.corporateActions.underWay());
-    hear({ underWay, confirmed: await look((unit) => unit.reconcile.confirmed()) });
+    return { underWay, confirmed: await look((unit) => unit.reconcile.confirmed()) };
   }
 
   function hear({ underWay, confirmed }: SafetyFacts["blocks"]): void {
@@ -57,7 +57,6 @@ export async function watchSymbolBlocks(ports: Ports, engine: Engine, looks?: Sa
     ports.log.info("symbols with a corporate action under way have changed", { held: held.length });
   }
 
-  await read();
   const trouble = { failing: "blocked symbols cannot be read", working: "blocked symbols can be read again" };
-  return startReader(ports, looks, { question: "blocks", everyMs: lookEveryMs, hear, read, trouble });
+  return startReader(ports, looks, { question: "blocks", everyMs: lookEveryMs, ask, hear, trouble });
 }

@@ -4,18 +4,14 @@
 //  1. They are read before anything is served, and twice a second after that: one is noticed within a second.
 //  2. What cannot be read for five seconds denies as well: nothing says that there is none.
 //  3. It ends with the first reading that finds none.
-import { Defect } from "../../contracts/src/fault.ts";
 import { type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
 import type { Engine } from "../../core/engine/engine.ts";
 import type { Health } from "../../ports/health.ts";
 import type { UnauditedChange, UnauditedChanges } from "../../ports/unaudited-changes.ts";
-import { startLoop } from "../shared/loop.ts";
 import { line } from "../shared/one-line.ts";
 import type { ServicePorts } from "../shared/service.ts";
-import { noticeTrouble } from "../shared/trouble.ts";
-import { within } from "../shared/waiting.ts";
 import type { Alarms } from "./alarms.ts";
-import type { SafetyLooks } from "./safety-looks.ts";
+import { type SafetyLooks, startReader } from "./safety-looks.ts";
 
 const readEveryMs = 400;
 /** A busy start is late by two or three. */
@@ -51,40 +47,14 @@ export async function watchUnaudited(
   alarms: Alarms,
   looks?: SafetyLooks,
 ): Promise<UnauditedWatch> {
-  const { unauditedChanges, clock, timers, log } = ports;
+  const { unauditedChanges, clock, log } = ports;
   let heardAt = clock.now();
-  let reading: Promise<void> | undefined;
   let heard: string | undefined;
   let block: string | undefined;
   let since: Instant | undefined;
-  const trouble = noticeTrouble(log, {
-    failing: "changes that nobody audited cannot be read",
-    working: "changes that nobody audited can be read again",
-  });
-
-  async function read(): Promise<void> {
-    // The answer is as old as the question.
-    const askedAt = clock.now();
-    hear(await unauditedChanges.list(namedMax + 1), askedAt);
-  }
-
   function hear(changes: readonly UnauditedChange[], askedAt: Instant): void {
     heard = sentenceOf(changes);
     heardAt = askedAt;
-    trouble.worked();
-  }
-
-  /** One that hangs is waited for, not asked again beside it. */
-  function readOnce(): Promise<void> {
-    reading ??= read()
-      .catch((thrown: unknown) => {
-        if (thrown instanceof Defect) ports.crash.die(thrown);
-        trouble.failed(thrown);
-      })
-      .finally(() => {
-        reading = undefined;
-      });
-    return reading;
   }
 
   function judge(): void {
@@ -110,30 +80,16 @@ export async function watchUnaudited(
     );
   }
 
-  async function readAlone(ending?: AbortSignal): Promise<void> {
-    await within(timers, readEveryMs, readOnce(), undefined, ending);
-    judge();
-  }
-
-  await read();
-  judge();
-  const informed = (changes: readonly UnauditedChange[], askedAt: Instant): void => {
-    hear(changes, askedAt);
-    judge();
-  };
-  const isInformed = looks?.follow({ question: "unaudited", everyMs: readEveryMs, hear: informed, alone: readAlone });
-  // Where others read it as well, it is seen sooner that they do not.
-  const everyMs = isInformed === undefined ? readEveryMs : readEveryMs / 2;
-  const loop = startLoop({
-    ports,
-    what: "the watch over changes that nobody audited",
-    firstAfterMs: everyMs,
-    async run(ending) {
-      if (isInformed?.() === true) judge();
-      else await readAlone(ending);
-      return everyMs;
+  const loop = await startReader(ports, looks, {
+    question: "unaudited",
+    everyMs: readEveryMs,
+    ask: () => unauditedChanges.list(namedMax + 1),
+    hear,
+    judge,
+    trouble: {
+      failing: "changes that nobody audited cannot be read",
+      working: "changes that nobody audited can be read again",
     },
-    troubleMsMax: everyMs,
   });
   return {
     health: () => (block === undefined ? { status: "ok" } : { status: "ok", complaint: `${block}.` }),
