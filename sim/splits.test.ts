@@ -176,7 +176,7 @@ describe(`a split, seed ${seed}`, () => {
     const refused = await fixture.ask<OrderStatus>("Oms", "SubmitOrder", late);
     expect(refused).toMatchObject({ state: "REJECTED", code: "CORPORATE_ACTION_UNDER_WAY" });
     expect(await fixture.until(() => fixture.states().includes("DONE"), 20_000)).toBe(true);
-    await fixture.pass(20_000);
+    await fixture.pass(8_000);
     await expectSplitOnce(fixture, basis);
 
     const navs = nvdaOf(fixture.reported<NavUpdated>(subjects.navUpdated).filter(({ fund_id: id }) => id === "alpha"));

@@ -12,17 +12,22 @@ async function found(plantedBug: PlantedHaltBug): Promise<boolean> {
 }
 
 describe("halts under people, machines, crashes and bad network links", () => {
-  const held = inputCount(seeds.length, 4);
-  it(`keeps every rule with seeds ${firstSeed} to ${firstSeed + held - 1}`, { timeout: 60_000 }, async () => {
-    const runs: HaltModelRun[] = [];
-    for (const seed of seeds.slice(0, held)) runs.push(await runHaltModel(seed));
-    expect(runs.filter(({ complaints }) => complaints.length > 0)).toEqual([]);
+  const held = seeds.slice(0, inputCount(seeds.length, 4));
+  const runs: HaltModelRun[] = [];
+
+  it.each(held)("keeps every rule with seed %i", async (seed) => {
+    const run = await runHaltModel(seed);
+    expect(run.complaints).toEqual([]);
+    runs.push(run);
+  });
+
+  it("meets halts, lifts and kills in those runs: one in which nothing happens proves nothing", () => {
+    expect(runs).toHaveLength(held.length);
     const sum = (count: (run: HaltModelRun) => number) => runs.reduce((total, run) => total + count(run), 0);
-    // A run in which nothing happens proves nothing.
-    expect(sum(({ halts }) => halts)).toBeGreaterThan(6 * held);
-    expect(sum(({ lifts }) => lifts)).toBeGreaterThan(1.5 * held);
-    expect(sum(({ liftsOfAll }) => liftsOfAll)).toBeGreaterThan(0.4 * held);
-    expect(sum(({ kills }) => kills)).toBeGreaterThan(2 * held);
+    expect(sum(({ halts }) => halts)).toBeGreaterThan(6 * held.length);
+    expect(sum(({ lifts }) => lifts)).toBeGreaterThan(1.5 * held.length);
+    expect(sum(({ liftsOfAll }) => liftsOfAll)).toBeGreaterThan(0.4 * held.length);
+    expect(sum(({ kills }) => kills)).toBeGreaterThan(2 * held.length);
   });
 
   it("finds a lift of a lower level that frees a higher one", async () => {
