@@ -12,6 +12,15 @@ const root = join(import.meta.dirname, "..");
 let platform: Platform;
 let old: OldFolder;
 
+interface Limits {
+  readonly max_position_pct: string;
+}
+
+interface Replayed {
+  readonly replayed: number;
+  readonly changed: number;
+}
+
 async function ctl(...words: string[]): Promise<unknown> {
   const environment = {
     ...process.env,
@@ -29,7 +38,9 @@ async function ctl(...words: string[]): Promise<unknown> {
 beforeAll(async () => {
   const folder = join(temporaryFolder("old"), "data");
   old = unpackOldFolder(folder);
-  platform = startPlatform({ dataFolder: folder });
+  // Without its strategies, which would trade on before they were looked at.
+  const services = "riskengine,operations,treasury,oms,gateway";
+  platform = startPlatform({ dataFolder: folder, environment: { PORTCULLIS_SERVICES: services } });
   await platform.ready();
   await ctl("auth", "login", "--dev", "duty");
 }, 600_000);
@@ -53,6 +64,20 @@ describe("a data folder of 0.1.0", () => {
       expect.arrayContaining(old.halts.map((halt) => expect.objectContaining(halt))),
     );
     expect(await ctl("riskengine", "approvals", "list")).toContainEqual(expect.objectContaining(old.approval));
+  });
+
+  test("has its decisions, which replay as they were decided", async () => {
+    const hours = Math.ceil((Date.now() - Date.parse("2026-11-01")) / 3_600_000);
+    let replayed = 0;
+    for (const fund of ["alpha", "beta", "gamma"]) {
+      // A limit must be named; this one is as it is.
+      const { max_position_pct: same } = (await ctl("riskengine", "envelope", "show", "--fund-id", fund)) as Limits;
+      const words = ["--fund-id", fund, "--hours", String(hours), "--max-position-pct", same];
+      const found = (await ctl("riskengine", "envelope", "replay", ...words)) as Replayed;
+      expect([fund, found.changed]).toEqual([fund, 0]);
+      replayed += found.replayed;
+    }
+    expect(replayed).toBeGreaterThan(20);
   });
 
   test("has its audit log, under the same keys, and it verifies from its first entry on", async () => {
