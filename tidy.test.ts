@@ -234,6 +234,13 @@ describe("planted violations are caught", () => {
   const header = "// A planted file.\n";
   const planted: readonly (readonly [string, string, string, RegExp])[] = [
     [
+      "a page's command that a shell would read further",
+      "edges/web/planted.ts",
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the planted line has one.
+      "export const command = (id: string) => `ctl why ${id}`;",
+      /take shell/,
+    ],
+    [
       "services to adapters",
       "services/oms/planted.ts",
       'import { x } from "../../adapters/x.ts";',

@@ -6,6 +6,7 @@ import { elapsedBounds } from "./elapsed-bounds.ts";
 import { handWrittenLoops } from "./hand-written-loops.ts";
 import { listedNames } from "./listed-names.ts";
 import { literalSleeps } from "./literal-sleeps.ts";
+import { pageCommands } from "./page-commands.ts";
 import { printedOutput } from "./printed-output.ts";
 import { coreApart, coreFloors, type Room, rooms } from "./rooms.ts";
 import { functionsOf, importsOf, type SourceFile } from "./source.ts";
@@ -266,6 +267,7 @@ export const rules: readonly Rule[] = [
   elapsedBounds,
   literalSleeps,
   testConnections,
+  pageCommands,
   printedOutput,
   listedNames,
 ];

@@ -1,6 +1,8 @@
 // Every dangerous action of the frame and of /risk as a question. The words are those of ctl and of the terminal desk, and so is what carries them out.
+
 import { act, type Request } from "../../words/act.ts";
 import { scopeIdOf, scopeOf } from "../../words/halt-words.ts";
+import { shell } from "../../words/shell.ts";
 import type { Lists } from "../data/lists.ts";
 import type { Halt } from "../model/halted.ts";
 import type { DangerAsk, Typed } from "./ask.ts";
@@ -26,7 +28,7 @@ export function haltAsk(scopeId = ""): DangerAsk {
     word: "HALT",
     reason: "optional",
     code: "none",
-    command: `ctl cmd halt${scopeId === "" ? "" : ` ${scopeId}`}`,
+    command: shell`ctl cmd halt ${scopeId === "" ? [] : scopeId}`,
     run: acted({ act: "halt", target: { label, id: scopeId } }),
   };
 }
@@ -68,7 +70,7 @@ export function resumeScopeAsk(halt: Halt, status: HaltStatus): DangerAsk {
     word: "RESUME",
     reason: "required",
     code: "none",
-    command: `ctl cmd resume ${id} --confirm RESUME --reason TEXT`,
+    command: shell`ctl cmd resume ${id} --confirm RESUME --reason TEXT`,
     run: acted({ act: "resume", target: { label: id, id, haltIds: idsOf(own) } }),
   };
 }
@@ -89,7 +91,7 @@ export function cosignAsk(status: HaltStatus): DangerAsk {
     word: "RESUME",
     reason: "none",
     code: "required",
-    command: `ctl cmd resume --cosign ${requestId} --confirm RESUME --totp CODE`,
+    command: shell`ctl cmd resume --cosign ${requestId} --confirm RESUME --totp CODE`,
     run: acted({ act: "cosign", target: { label: "everything", id: "", needsCode: true }, requestId }),
   };
 }
@@ -103,7 +105,7 @@ export function cancelAllAsk(fund = ""): DangerAsk {
     word: "CANCEL",
     reason: "required",
     code: "none",
-    command: `ctl cmd cancel-all${fund === "" ? "" : ` ${fund}`} --confirm CANCEL --reason TEXT`,
+    command: shell`ctl cmd cancel-all ${fund === "" ? [] : fund} --confirm CANCEL --reason TEXT`,
     run: acted({ act: "cancel", target: { label: fund === "" ? "every fund" : fund, id: fund } }),
   };
 }
@@ -118,7 +120,7 @@ export function reconcileAsk(fund: string | undefined): DangerAsk {
     ],
     reason: "none",
     code: "none",
-    command: `ctl riskengine reconcile${fund === undefined ? "" : ` --fund-id ${fund}`}`,
+    command: shell`ctl riskengine reconcile ${fund === undefined ? [] : ["--fund-id", fund]}`,
     run: audited({
       action: "operator.attempted",
       run: async (_typed, client) => {
@@ -146,7 +148,7 @@ export function endStopAsk(stop: Lists["stops"][number]): DangerAsk {
     facts: ["The exit that it owes is given up: the position stays, and nobody sells it."],
     reason: "required",
     code: "none",
-    command: `ctl riskengine stops end ${stopId} --reason TEXT`,
+    command: shell`ctl riskengine stops end ${stopId} --reason TEXT`,
     run: audited({
       action: "stop.ended",
       run: async ({ reason }, client) => {
@@ -167,7 +169,7 @@ export function releaseThrottleAsk(strategyId: string): DangerAsk {
     facts: ["Equal orders may be approved again; the count begins anew."],
     reason: "required",
     code: "none",
-    command: `ctl riskengine throttle release ${strategyId} --reason TEXT`,
+    command: shell`ctl riskengine throttle release ${strategyId} --reason TEXT`,
     run: audited({
       action: "throttle.released",
       run: async ({ reason }, client) => {
@@ -187,7 +189,7 @@ export function acceptBlockAsk(blockId: string, scope: string, reason: string): 
     facts: [reason, "New risk passes again where nothing else blocks it. The trade stays booked either way."],
     reason: "required",
     code: "none",
-    command: `ctl riskengine blocks accept ${blockId} --reason TEXT`,
+    command: shell`ctl riskengine blocks accept ${blockId} --reason TEXT`,
     run: audited({
       action: "block.ended",
       run: async ({ reason: why }, client) => {

@@ -1,5 +1,7 @@
 // What /funds shows besides what /risk does: value over time, the ledger and the strategies' backtests.
+
 import type { AnswerOf } from "../../client/src/types.ts";
+import { shell } from "../../words/shell.ts";
 import { stepFor } from "../funds/unit-value.ts";
 import { momentText, rangeOf } from "../model/range.ts";
 import { type Asked, hoursText, type ListPlace } from "./list-place.ts";
@@ -39,7 +41,7 @@ export const fundLists: FundLists = {
     topics: [],
     actions: ["ledger."],
     command: ({ fund = "", from = absentRange }) =>
-      `ctl treasury navs list --fund-id ${fund} --hours ${hoursText({ from }, 2_160)}`,
+      shell`ctl treasury navs list --fund-id ${fund} --hours ${hoursText({ from }, 2_160)}`,
     source: "listNavs",
     process: "treasury",
   },
@@ -49,7 +51,7 @@ export const fundLists: FundLists = {
     everyMs: 30_000,
     topics: ["treasury.ledger"],
     actions: ["ledger."],
-    command: ({ fund = "" }) => `ctl treasury navs list --fund-id ${fund} --hours 8784 --every day`,
+    command: ({ fund = "" }) => shell`ctl treasury navs list --fund-id ${fund} --hours 8784 --every day`,
     source: "listNavs",
     process: "treasury",
   },
@@ -58,7 +60,7 @@ export const fundLists: FundLists = {
     everyMs: 10_000,
     topics: ["treasury.ledger"],
     actions: ["ledger.", "fill."],
-    command: ({ fund = "" }) => `ctl treasury ledger list --fund-id ${fund}`,
+    command: ({ fund = "" }) => shell`ctl treasury ledger list --fund-id ${fund}`,
     source: "listLedger",
     process: "treasury",
   },
@@ -67,7 +69,7 @@ export const fundLists: FundLists = {
     everyMs: 300_000,
     topics: [],
     actions: [],
-    command: ({ of = "" }) => `ctl research backtest show ${of}`,
+    command: ({ of = "" }) => shell`ctl research backtest show ${of}`,
     source: "getBacktest",
     process: "research",
   },

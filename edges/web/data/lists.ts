@@ -1,6 +1,8 @@
 // What the desks show, by list: how each is read through the client, how often at the latest, and which events change it sooner. A panel names its lists and
 // nothing is asked for that nobody sees.
+
 import type { AnswerOf } from "../../client/src/types.ts";
+import { shell } from "../../words/shell.ts";
 import { hoursOf, momentText, rangeOf } from "../model/range.ts";
 import { fundLists } from "./fund-lists.ts";
 import { type Asked, hoursText, type ListPlace } from "./list-place.ts";
@@ -51,7 +53,7 @@ export const dayHours = 24;
 const hoursIn = (asked: Asked, nowMs: number): number => hoursOf(rangeOf(asked, nowMs), nowMs, dayHours);
 
 const ofFund = ({ fund }: Asked): { readonly fundId?: string } => (fund === undefined ? {} : { fundId: fund });
-const fundFlag = ({ fund }: Asked): string => (fund === undefined ? "" : ` --fund-id ${fund}`);
+const fundFlag = ({ fund }: Asked): readonly string[] => (fund === undefined ? [] : ["--fund-id", fund]);
 
 const riskLists: Pick<Places, RiskName> = {
   funds: {
@@ -68,7 +70,7 @@ const riskLists: Pick<Places, RiskName> = {
     everyMs: slow,
     topics: ["research.strategy", "operations.halt", "operations.restriction"],
     actions: ["strategy.", "restriction."],
-    command: (asked) => `ctl research strategies list${fundFlag(asked)}`,
+    command: (asked) => shell`ctl research strategies list ${fundFlag(asked)}`,
     source: "listStrategies",
     process: "research",
   },
@@ -86,7 +88,7 @@ const riskLists: Pick<Places, RiskName> = {
     everyMs: fast,
     topics: ["oms.fills", "oms.orders", "treasury.nav", "risk.envelope"],
     actions: ["fill.", "order.", "envelope."],
-    command: (asked) => `ctl riskengine use list${fundFlag(asked)}`,
+    command: (asked) => shell`ctl riskengine use list ${fundFlag(asked)}`,
     source: "getLimitUse",
     process: "riskengine",
   },
@@ -95,7 +97,7 @@ const riskLists: Pick<Places, RiskName> = {
     everyMs: fast,
     topics: ["treasury.nav", "risk.loss", "risk.envelope"],
     actions: ["loss.", "envelope."],
-    command: (asked) => `ctl riskengine losses list${fundFlag(asked)}`,
+    command: (asked) => shell`ctl riskengine losses list ${fundFlag(asked)}`,
     source: "listLosses",
     process: "riskengine",
   },
@@ -104,7 +106,7 @@ const riskLists: Pick<Places, RiskName> = {
     everyMs: fast,
     topics: ["operations.halt", "risk.", "operations.restriction"],
     actions: ["halt.", "restriction.", "throttle.", "reconcile.", "block."],
-    command: (asked) => `ctl riskengine blocks list${fundFlag(asked)}`,
+    command: (asked) => shell`ctl riskengine blocks list ${fundFlag(asked)}`,
     source: "listBlocks",
     process: "riskengine",
   },
@@ -114,7 +116,7 @@ const riskLists: Pick<Places, RiskName> = {
     everyMs: slow,
     topics: ["risk.gate.failed", "oms.orders.rejected"],
     actions: ["order.decided", "order.rejected"],
-    command: (asked) => `ctl riskengine rejections list${fundFlag(asked)} --hours ${hoursText(asked, dayHours)}`,
+    command: (asked) => shell`ctl riskengine rejections list ${fundFlag(asked)} --hours ${hoursText(asked, dayHours)}`,
     source: "listRejections",
     process: "operations",
   },
@@ -123,7 +125,7 @@ const riskLists: Pick<Places, RiskName> = {
     everyMs: slow,
     topics: [],
     actions: ["order.decided"],
-    command: ({ of = "" }) => `ctl why ${of}`,
+    command: ({ of = "" }) => shell`ctl why ${of}`,
     source: "getDecisions",
     process: "operations",
   },
@@ -132,7 +134,7 @@ const riskLists: Pick<Places, RiskName> = {
     everyMs: fast,
     topics: ["risk.stop", "oms.fills"],
     actions: ["stop.", "fill."],
-    command: (asked) => `ctl riskengine stops list${fundFlag(asked)}`,
+    command: (asked) => shell`ctl riskengine stops list ${fundFlag(asked)}`,
     source: "listStops",
     process: "operations",
   },
@@ -141,7 +143,7 @@ const riskLists: Pick<Places, RiskName> = {
     everyMs: slow,
     topics: ["risk.reconcile"],
     actions: ["reconcile."],
-    command: (asked) => `ctl riskengine differences list${fundFlag(asked)} --open`,
+    command: (asked) => shell`ctl riskengine differences list ${fundFlag(asked)} --open`,
     source: "listDifferences",
     process: "operations",
   },
@@ -150,7 +152,7 @@ const riskLists: Pick<Places, RiskName> = {
     everyMs: fast,
     topics: ["oms.fills", "treasury.nav"],
     actions: ["fill."],
-    command: (asked) => `ctl oms positions list${fundFlag(asked)}`,
+    command: (asked) => shell`ctl oms positions list ${fundFlag(asked)}`,
     source: "getPositions",
     process: "oms",
   },
@@ -163,7 +165,7 @@ const riskLists: Pick<Places, RiskName> = {
     everyMs: slow,
     topics: ["oms.orders", "oms.fills"],
     actions: ["order.", "fill."],
-    command: (asked) => `ctl oms orders list${fundFlag(asked)}`,
+    command: (asked) => shell`ctl oms orders list ${fundFlag(asked)}`,
     source: "listOrders",
     process: "oms",
   },
@@ -172,7 +174,7 @@ const riskLists: Pick<Places, RiskName> = {
     everyMs: fast,
     topics: ["oms.fills", "oms.orders", "risk.envelope", "operations.halt"],
     actions: ["fill.", "order.", "envelope.", "halt."],
-    command: ({ fund = "", symbol = "" }) => `ctl riskengine headroom --fund-id ${fund} --symbol ${symbol}`,
+    command: ({ fund = "", symbol = "" }) => shell`ctl riskengine headroom --fund-id ${fund} --symbol ${symbol}`,
     source: "getHeadroom",
     process: "riskengine",
   },
@@ -181,7 +183,7 @@ const riskLists: Pick<Places, RiskName> = {
     everyMs: slow,
     topics: ["risk.envelope"],
     actions: ["envelope."],
-    command: ({ fund = "" }) => `ctl riskengine envelope show --fund-id ${fund}`,
+    command: ({ fund = "" }) => shell`ctl riskengine envelope show --fund-id ${fund}`,
     source: "getEnvelope",
     process: "riskengine",
   },

@@ -1,5 +1,7 @@
 // What /ops shows: processes, alarms, watchdogs, the audit log, books, drills, logs, lag, simulated faults and machines' tokens.
+
 import type { AnswerOf } from "../../client/src/types.ts";
+import { shell } from "../../words/shell.ts";
 import { hoursOf, rangeOf } from "../model/range.ts";
 import { hoursText, type ListPlace } from "./list-place.ts";
 
@@ -40,7 +42,7 @@ export const operationLists: OperationLists = {
     everyMs: slow,
     topics: ["operations.alarm"],
     actions: [],
-    command: (asked) => `ctl operations alarms list --hours ${hoursText(asked, alarmHours)}`,
+    command: (asked) => shell`ctl operations alarms list --hours ${hoursText(asked, alarmHours)}`,
     source: "listAlarms",
     process: "operations",
   },
@@ -99,7 +101,7 @@ export const operationLists: OperationLists = {
     everyMs: slow,
     topics: [],
     actions: [],
-    command: ({ of = "gateway" }) => `ctl logs ${of}`,
+    command: ({ of = "gateway" }) => shell`ctl logs ${of}`,
     source: "readLogs",
     process: "gateway",
   },

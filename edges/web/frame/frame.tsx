@@ -13,7 +13,7 @@ import { useFrozen, useLinkWord, useNow, useSessionState, useWeb } from "../web-
 import { CosignCard, HaltBanner, HaltsUnread } from "./halt-banner.tsx";
 import { KeyLayer } from "./key-layer.tsx";
 import { rememberPath } from "./last-desk.ts";
-import { useChangeSearch, useDeskSearch } from "./use-search.ts";
+import { useChangeSearch, useDeskSearch, useRefusedSearch } from "./use-search.ts";
 
 export function Frame() {
   const path = useRouterState({ select: ({ location }) => location.pathname });
@@ -55,6 +55,7 @@ export function Frame() {
             {desk.panels.length > 0 && <Choices />}
           </div>
         )}
+        <RefusedAddress />
         <NoSuchFund />
         <Outlet />
       </main>
@@ -106,6 +107,17 @@ function TopBar({ mode }: { readonly mode: string }) {
         Halt…
       </button>
     </header>
+  );
+}
+
+/** An address that somebody else made may say anything: what cannot be is named, never repeated. */
+function RefusedAddress() {
+  const refused = useRefusedSearch();
+  if (refused.length === 0) return null;
+  return (
+    <p className="note critical" role="status" data-testid="refused-address">
+      What the address says for {refused.join(" and ")} cannot be one; it is left out.
+    </p>
   );
 }
 

@@ -3,6 +3,7 @@
 import { format, type Instant } from "../../../contracts/src/instant.ts";
 import { act } from "../../words/act.ts";
 import { scopeWord } from "../../words/halt-words.ts";
+import { shell } from "../../words/shell.ts";
 import { age } from "../../words/times.ts";
 import type { DangerAsk } from "../danger/ask.ts";
 import { useDanger } from "../danger/danger-dialog.tsx";
@@ -150,7 +151,7 @@ function flattenAsk(fund: string): DangerAsk {
     word: "FLATTEN",
     reason: "required",
     code: "none",
-    command: `ctl cmd flatten-paper${fund === "" ? "" : ` ${fund}`} --confirm FLATTEN --reason TEXT`,
+    command: shell`ctl cmd flatten-paper ${fund === "" ? [] : fund} --confirm FLATTEN --reason TEXT`,
     run: ({ reason, word, code }, acting) =>
       act({ act: "flatten", target: { label, id: fund }, reason, confirmation: word, code }, acting),
   };

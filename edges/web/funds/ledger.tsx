@@ -3,6 +3,7 @@
 import { useState } from "react";
 import type { Client } from "../../client/src/types.ts";
 import { amount } from "../../words/figures.ts";
+import { shell } from "../../words/shell.ts";
 import type { DangerAsk, Typed } from "../danger/ask.ts";
 import { audited } from "../danger/audited.ts";
 import { useDanger } from "../danger/danger-dialog.tsx";
@@ -102,7 +103,7 @@ function flowAsk(fund: Fund, typed: string): DangerAsk {
     ],
     reason: "required",
     code: "maybe",
-    command: `ctl treasury flow book --fund-id ${fund.fund_id} --amount ${typed} --reason TEXT --totp CODE`,
+    command: shell`ctl treasury flow book --fund-id ${fund.fund_id} --amount ${typed} --reason TEXT --totp CODE`,
     run: audited({ action: "ledger.booked", run: (given, client) => bookFlow(client, fund, typed, key, given) }),
   };
 }

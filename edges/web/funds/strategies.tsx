@@ -2,6 +2,7 @@
 
 import { useState } from "react";
 import { exactPercent } from "../../words/figures.ts";
+import { shell } from "../../words/shell.ts";
 import type { DangerAsk } from "../danger/ask.ts";
 import { audited } from "../danger/audited.ts";
 import { useDanger } from "../danger/danger-dialog.tsx";
@@ -189,7 +190,7 @@ function strategyAsk(strategy: Strategy, status: Strategy["base_status"], share:
     ],
     reason: "required",
     code: "none",
-    command: `ctl research strategies set ${strategyId} --status ${status} --allocation-pct ${share} --reason TEXT`,
+    command: shell`ctl research strategies set ${strategyId} --status ${status} --allocation-pct ${share} --reason TEXT`,
     run: audited({
       action: "strategy.changed",
       run: async ({ reason }, client) => {

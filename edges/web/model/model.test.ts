@@ -12,7 +12,7 @@ import { chosen, ownPath } from "../login/oidc.ts";
 import { grouped, signed } from "../panels/figures.tsx";
 import { isHalted, modeOf } from "./halted.ts";
 import { filteredRows, sortedRows } from "./rows.ts";
-import { nextSort, readSearch, sortingOf } from "./search.ts";
+import { nextSort, readSearch, refusedIn, sortingOf } from "./search.ts";
 
 describe("the address", () => {
   test("holds what a desk knows, and nothing else", () => {
@@ -20,6 +20,18 @@ describe("the address", () => {
       fund: "alpha",
       from: "7",
     });
+  });
+
+  test.each([
+    ["fund", "alpha; touch /tmp/owned #"],
+    ["fund", "alpha\nhalt"],
+    ["show", "$(id)"],
+    ["symbol", "AAPL'"],
+    ["symbol", "\u202eLPAA"],
+  ])("leaves out a %s that cannot be one, and names it", (key, value) => {
+    expect(readSearch({ [key]: value, q: "x" })).toEqual({ q: "x" });
+    expect(refusedIn({ [key]: value, q: "x" })).toEqual([key]);
+    expect(refusedIn({ fund: "alpha", show: "tv-1:a/b@c", symbol: "BRK B" })).toEqual([]);
   });
 
   test("sorts one column of one panel, downwards first, then upwards, then not", () => {

@@ -1,4 +1,5 @@
-// All state of a desk is in its address: which fund, which range, what is filtered and how a table is sorted. Pure reading and writing of it.
+// All state of a desk is in its address: which fund, which range, what is filtered and how a table is sorted. Pure reading and writing of it. Anybody can make
+// an address, so what stands where an id or a symbol belongs and cannot be one is left out before anything is asked with it.
 
 export interface DeskSearch {
   readonly fund?: string;
@@ -17,15 +18,36 @@ export interface DeskSearch {
 const keys = ["fund", "from", "to", "q", "sort", "show", "symbol", "tables"] as const;
 const lengthMax = 200;
 
-/** What is no text, or too long, is left out. */
+type Key = (typeof keys)[number];
+
+const id = /^[A-Za-z0-9][A-Za-z0-9._:@/-]{0,127}$/;
+const patterns: { readonly [Named in Key]?: RegExp } = {
+  fund: id,
+  show: id,
+  symbol: /^[A-Z0-9][A-Z0-9 ._:/-]{0,63}$/,
+};
+
+/** What is no text, too long, or cannot be what it stands for is left out. */
 export function readSearch(given: Readonly<Record<string, unknown>>): DeskSearch {
   const found: Record<string, string> = {};
   for (const key of keys) {
-    const value = given[key];
-    const text = typeof value === "number" || typeof value === "boolean" ? String(value) : value;
-    if (typeof text === "string" && text !== "" && text.length <= lengthMax) found[key] = text;
+    const text = textOf(given[key]);
+    if (text !== undefined && text.length <= lengthMax && patterns[key]?.test(text) !== false) found[key] = text;
   }
   return found;
+}
+
+/** What was left out because it cannot be what it stands for. */
+export function refusedIn(given: Readonly<Record<string, unknown>>): readonly string[] {
+  const read = readSearch(given);
+  return keys.filter(
+    (key) => patterns[key] !== undefined && textOf(given[key]) !== undefined && read[key] === undefined,
+  );
+}
+
+function textOf(value: unknown): string | undefined {
+  const text = typeof value === "number" || typeof value === "boolean" ? String(value) : value;
+  return typeof text === "string" && text !== "" ? text : undefined;
 }
 
 export interface Sorting {

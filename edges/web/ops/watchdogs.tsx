@@ -1,5 +1,7 @@
 // The watchdogs, the gravest first; paused is a state of its own, because what nobody watches is not in order.
+
 import { watchdogStates, watchdogWord } from "../../words/risk-words.ts";
+import { shell } from "../../words/shell.ts";
 import { age } from "../../words/times.ts";
 import type { DangerAsk } from "../danger/ask.ts";
 import { audited } from "../danger/audited.ts";
@@ -105,7 +107,7 @@ const firm = "firm";
 
 const scopeText = ({ watchdog, fund_id }: Watchdog): string => `${watchdog} of ${fund_id ?? "the firm"}`;
 const named = ({ watchdog, fund_id }: Watchdog) => ({ watchdog, fundId: fund_id ?? firm });
-const flags = ({ watchdog, fund_id }: Watchdog): string => `--watchdog ${watchdog} --fund-id ${fund_id ?? firm}`;
+const flags = ({ watchdog, fund_id }: Watchdog) => ["--watchdog", watchdog, "--fund-id", fund_id ?? firm];
 
 function pauseAsk(one: Watchdog): DangerAsk {
   return {
@@ -117,7 +119,7 @@ function pauseAsk(one: Watchdog): DangerAsk {
     ],
     reason: "required",
     code: "none",
-    command: `ctl operations watchdog pause ${flags(one)} --for 1h --reason TEXT`,
+    command: shell`ctl operations watchdog pause ${flags(one)} --for 1h --reason TEXT`,
     run: audited({
       action: "operator.attempted",
       run: async ({ reason }, client) => {
@@ -138,7 +140,7 @@ function unpauseAsk(one: Watchdog): DangerAsk {
     facts: ["It judges and acts again at once."],
     reason: "required",
     code: "none",
-    command: `ctl operations watchdog resume ${flags(one)} --reason TEXT`,
+    command: shell`ctl operations watchdog resume ${flags(one)} --reason TEXT`,
     run: audited({
       action: "operator.attempted",
       run: async ({ reason }, client) => {

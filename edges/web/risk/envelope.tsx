@@ -4,6 +4,7 @@ import { type SubmitEvent, useState } from "react";
 import type { AnswerOf, Client } from "../../client/src/types.ts";
 import { type EnvelopeField, envelopeFields } from "../../words/envelope-fields.ts";
 import { asArguments, type Envelope as Limits, type Proposed } from "../../words/envelope-proposal.ts";
+import { shell } from "../../words/shell.ts";
 import type { DangerAsk, Typed } from "../danger/ask.ts";
 import { audited } from "../danger/audited.ts";
 import { useDanger } from "../danger/danger-dialog.tsx";
@@ -188,10 +189,10 @@ function Changes({ diff }: { readonly diff: Diff }) {
 }
 
 /** As ctl takes the same change. */
-function flagText({ field, after }: Pick<Diff["changes"][number], "field" | "after">): string {
+function flagWords({ field, after }: Pick<Diff["changes"][number], "field" | "after">): readonly string[] {
   const value = after === "" ? "off" : after;
   const [name = "", sector] = field.split(".");
-  return sector === undefined ? `--${name.replaceAll("_", "-")} ${value}` : `--sector-limit ${sector}=${value}`;
+  return sector === undefined ? [`--${name.replaceAll("_", "-")}`, value] : ["--sector-limit", `${sector}=${value}`];
 }
 
 function envelopeAsk(fundId: string, proposed: Proposed & { version: number }, diff: Diff): DangerAsk {
@@ -202,7 +203,7 @@ function envelopeAsk(fundId: string, proposed: Proposed & { version: number }, d
     facts: diff.changes.map(({ field, before, after, effect }) => `${effect}: ${field} from ${before} to ${after}`),
     reason: diff.loosens ? "required" : "optional",
     code: diff.loosens ? "maybe" : "none",
-    command: `ctl riskengine envelope set --fund-id ${fundId} ${diff.changes.map(flagText).join(" ")}`,
+    command: shell`ctl riskengine envelope set --fund-id ${fundId} ${diff.changes.flatMap(flagWords)}`,
     run: audited({
       action: "envelope.updated",
       run: (typed, client) => setEnvelope(client, fundId, proposed, typed),
