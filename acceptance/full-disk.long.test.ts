@@ -113,7 +113,7 @@ describe("28.13: a disk that fills, is full, and has room again", { timeout: 300
     expect(await halt("beta-trend")).toBe(0);
     const blocks = JSON.stringify(await ctl.json(0, "riskengine", "blocks", "list"));
     expect(blocks).toContain("DISK_LOW");
-    expect(blocks).toContain("when there is room on the disk again");
+    expect(blocks).toContain("when a twentieth more than the limit is free");
     expect(await read("/v1/operations/alarms")).toContain("DISK_STOPS_NEW_RISK");
     expect(await platform.health()).toBe(200);
   });

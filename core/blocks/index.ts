@@ -1,6 +1,11 @@
-// Every condition that denies new risk while it stands, gate by gate in the order in which its record notes them. To add one: an entry here, its code in
-// contracts/src/codes/denials.ts, and a source that hands it to the engine (services/riskengine/condition-sources.ts). What judges the order itself
-// (its size, its price, its pace) is no condition, and neither are halts and prices that are missing or old.
+// Every condition that denies new risk while it stands, gate by gate in the order in which a decision's record notes them. Of several that an order does not
+// pass its denial names the one with the lowest rank.
+//
+// To add one: its entry here, behind the others of its gate and with the next rank; its code in contracts/src/codes/denials.ts, then `npm run gen`; and the
+// file that finds out, with a line in services/riskengine/condition-sources.ts. DISK_LOW and disk-watch.ts are an example of all three. The recorded form of
+// a decision stays as it is (a condition is recorded by its code), and so does the number of the rules: no decision of before had it in its view.
+//
+// What judges the order itself (its size, its price, its pace) is no condition, and neither are halts and prices that are missing or old.
 import type { DenialCode } from "../../contracts/src/codes.ts";
 import { Defect } from "../../contracts/src/fault.ts";
 import { quoted } from "../state/wording.ts";
@@ -163,7 +168,7 @@ export const conditions: readonly Condition[] = [
     passive: "DENIED",
     figure: ["audit"],
     sentence: ({ reason }, { hint }) => `${reason}, and ${hint}.`,
-    ends: "It ends by itself when the audit log is whole and up to date again.",
+    ends: "It ends by itself when the audit log is whole and up to date again; marked exits pass meanwhile.",
     command: "ctl operations audit status",
     sinceUnknown: "The reason says since when the log is broken.",
   },
@@ -177,7 +182,7 @@ export const conditions: readonly Condition[] = [
     passive: "DENIED",
     figure: ["disk"],
     sentence: ({ reason }, { hint }) => `${reason}, and ${hint}.`,
-    ends: "It ends by itself when there is room on the disk again, or when it can be measured again; marked exits pass meanwhile.",
+    ends: "It ends by itself when a twentieth more than the limit is free, or when the disk can be measured again; marked exits pass meanwhile.",
     command: "ctl doctor",
   },
   {

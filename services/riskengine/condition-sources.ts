@@ -1,7 +1,8 @@
-// What watches the world for conditions that deny new risk, each with a line here. A source hands what stands to the engine as data, by `setConditions`
-// under a name of its own, before anything is served and whenever it changes; what that means for an order says its entry in core/blocks/index.ts.
-// Conditions of which other parts learn are handed in there: losses (losses/loss-watch.ts), restrictions of watchdogs (restriction-watch.ts), throttles and
-// blocks (core/engine).
+// The watches whose only work is to find out whether a condition stands that denies new risk, each with an entry here. A watch hands the engine what stands,
+// as data, by `setConditions` under a name of its own: before anything is served, and again with every change. What a condition means for an order is in its
+// entry in core/blocks/index.ts.
+// Four other parts hand in conditions beside their own work: losses (losses/loss-watch.ts), restrictions of watchdogs (restriction-watch.ts), and in
+// core/engine throttles and blocks.
 import type { Engine } from "../../core/engine/engine.ts";
 import type { Health } from "../../ports/health.ts";
 import type { Parts } from "../shared/parts.ts";
@@ -27,9 +28,8 @@ interface Watched {
 }
 
 interface ConditionSource {
-  /** Its part of the service. */
+  /** As the service's parts and its log name it. */
   readonly name: string;
-  readonly watches: string;
   /** Resolves when the engine has heard; undefined where there is nothing to watch. */
   start(watched: Watched): Promise<StartedSource | undefined>;
 }
@@ -37,17 +37,14 @@ interface ConditionSource {
 const conditionSources: readonly ConditionSource[] = [
   {
     name: "symbol blocks",
-    watches: "Differences with the broker, and corporate actions under way.",
     start: ({ ports, engine, looks }) => watchSymbolBlocks(ports, engine, looks),
   },
   {
     name: "audit",
-    watches: "Whether the audit log is whole and up to date.",
     start: ({ ports, engine, alarms, looks }) => watchAudit(ports, engine, alarms, looks),
   },
   {
     name: "unaudited changes",
-    watches: "Changes of halts, people and keys that have no event.",
     async start({ ports, engine, alarms, looks }) {
       const { unauditedChanges } = ports;
       // Where only units of work reach the records there are none.
@@ -56,7 +53,6 @@ const conditionSources: readonly ConditionSource[] = [
   },
   {
     name: "disk",
-    watches: "How much of the disk is free.",
     async start({ ports, engine, alarms }) {
       const { diskSpace } = ports;
       return diskSpace && watchDisk({ ...ports, diskSpace }, engine, alarms);

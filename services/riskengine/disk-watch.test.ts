@@ -82,8 +82,23 @@ describe("28.13: a disk that fills", () => {
     await start();
     expect(low?.reason).toBe("How much of the disk of /data is free cannot be measured: it is not there");
     await pass(1);
-    expect(alarms("DISK_STOPS_NEW_RISK")[0]).toContain("new risk is denied until there is room again");
-    disk.freeBytes = megabytes(5_000);
+    expect(alarms("DISK_STOPS_NEW_RISK")[0]).toContain("new risk is denied until the disk can be measured again");
+    disk.freeBytes = megabytes(1_001);
+    await pass(1_100);
+    expect(low).toBeUndefined();
+  });
+
+  test("a failed measurement between two neither begins nor ends that the disk is full", async () => {
+    await start();
+    disk.freeBytes = megabytes(999);
+    await pass(1_100);
+    disk.freeBytes = undefined;
+    await pass(1_100);
+    expect(low?.reason).toContain("cannot be measured");
+    disk.freeBytes = megabytes(1_049);
+    await pass(1_100);
+    expect(low?.reason).toContain(" 1049 MB free");
+    disk.freeBytes = megabytes(1_050);
     await pass(1_100);
     expect(low).toBeUndefined();
   });
