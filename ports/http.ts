@@ -167,6 +167,8 @@ export interface Route {
   readonly publicCost?: number;
   /** Its answer's ETag is a version: a GET may be asked whether it changed, a PUT may be bound to one by If-Match. */
   readonly versioned?: true;
+  /** Its answer is bytes that were made once, with their ETag; `answers` describes them and is not held against each. */
+  readonly document?: true;
   readonly deprecated?: Deprecation;
   /** Its answer carries a secret, which is never kept; `id` is the member that names what was made, where there is one. */
   readonly answersSecret?: { readonly id?: string };

@@ -15,7 +15,12 @@ const steps = [
     join(root, "node_modules", "typescript-native", "bin", "tsc"),
     ["--noEmit", "--project", join(root, "edges", "web")],
   ],
-  ["lint and format", tool("biome"), ["check", "--error-on-warnings", root]],
+  // With the two rules that read every type first, which a file alone need not wait for (`npx biome check FILE`: 0.1 s instead of 9).
+  [
+    "lint and format",
+    tool("biome"),
+    ["check", "--error-on-warnings", `--config-path=${join(root, "biome.types.json")}`, root],
+  ],
   // What is committed is what the declarations say; a declaration that leaves something open is named.
   ["generated", process.execPath, [join(root, "scripts", "gen.js"), "--check"]],
   // What a release promised is still kept (docs/compatibility.md).

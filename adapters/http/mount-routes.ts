@@ -237,6 +237,7 @@ function vouched(route: Route, given: HttpAnswer): HttpAnswer {
     new Error(`The route ${route.id} answered ${given.status} with what it does not promise: ${what}`);
   if (promised === undefined) throw complain("that status is not declared");
   if (route.follows === true && isStream(given.body)) return given;
+  if (route.document === true && given.body instanceof Uint8Array) return given;
   if (promised === "text" || promised === "html" || promised === "css") {
     if (typeof given.body === "string") return given;
     throw complain("expected text");

@@ -113,6 +113,19 @@ describe("the services' own procedures", () => {
   });
 });
 
+describe("documents that anyone may read", () => {
+  it.each(["/v1/openapi.json", "/v1/asyncapi.json", "/docs/style.css"])("%s is not sent twice", async (path) => {
+    const { baseUrl } = await fixture();
+    const get = (headers: Record<string, string> = {}) => fetchOnNewConnection(`${baseUrl}${path}`, { headers });
+    const first = await get({ "accept-encoding": "gzip" });
+    expect([first.status, first.headers.get("content-encoding")]).toEqual([200, "gzip"]);
+    const etag = first.headers.get("etag") ?? "";
+    const again = await get({ "accept-encoding": "gzip", "if-none-match": etag });
+    expect([again.status, again.headers.get("etag"), await again.text()]).toEqual([304, etag, ""]);
+    expect((await get({ "if-none-match": '"another"' })).status).toBe(200);
+  });
+});
+
 describe("through the client", () => {
   it("every operation answers its caller", async () => {
     const { as, calls } = await fixture();

@@ -58,7 +58,9 @@ function isMarketData({ operation }: Route, listener: Listener): boolean {
 
 /** Whether it answers 304 to whoever holds the newest. */
 export function answersUnchanged(route: Route, listener: Listener): boolean {
-  return isMarketData(route, listener) || (route.versioned === true && route.method === "GET");
+  return (
+    isMarketData(route, listener) || (route.versioned === true && route.method === "GET") || route.document === true
+  );
 }
 
 const keyParameter = {
@@ -85,7 +87,7 @@ export function headersOf(route: Route, listener: Listener, { parameters = [] }:
     ...(asks("count_max") && (asks("after") || asks("start")) ? (["Link"] as const) : []),
     ...(isMarketData(route, listener) ? marketHeaders : []),
     ...(takesIdempotencyKey(route) ? (["Idempotent-Replay"] as const) : []),
-    ...(route.versioned === true ? (["ETag"] as const) : []),
+    ...(route.versioned === true || route.document === true ? (["ETag"] as const) : []),
     ...(listener === "public" && route.publicCost !== undefined ? rateHeaders : []),
     ...(route.deprecated === undefined ? [] : (["Deprecation", "Sunset"] as const)),
   ];

@@ -1,9 +1,12 @@
 // The OpenAPI documents of both listeners.
 import type { Route } from "../../../ports/http.ts";
 import { defineRoute } from "../define-route.ts";
+import { keptDocument } from "../kept-document.ts";
 import type { GatewayParts } from "../parts.ts";
 import { publicCost } from "../public-data.ts";
 import { openApiAnswer } from "../schemas/platform.ts";
+
+const json = "application/json; charset=utf-8";
 
 /** This API as a document that programs read; clients are generated from it. */
 export function openApi(parts: Pick<GatewayParts, "openApi">): Route {
@@ -15,7 +18,8 @@ export function openApi(parts: Pick<GatewayParts, "openApi">): Route {
     sentence: "Every route of both listeners as an OpenAPI document.",
     operation: "ReadSchema",
     answers: { 200: openApiAnswer },
-    handle: async () => ({ status: 200, body: await parts.openApi() }),
+    document: true,
+    handle: keptDocument({ contentType: json, make: async () => JSON.stringify(await parts.openApi()) }),
   });
 }
 
@@ -30,6 +34,7 @@ export function publicOpenApi(parts: Pick<GatewayParts, "publicOpenApi">): Route
     operation: "ReadSchema",
     publicCost,
     answers: { 200: openApiAnswer },
-    handle: async () => ({ status: 200, body: await parts.publicOpenApi() }),
+    document: true,
+    handle: keptDocument({ contentType: json, make: async () => JSON.stringify(await parts.publicOpenApi()) }),
   });
 }

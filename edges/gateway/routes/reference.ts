@@ -1,8 +1,9 @@
 // The descriptions of both listeners beside OpenAPI: AsyncAPI for programs, and one page for people with its style. Nobody needs a login to read them.
 import { asyncApiDocument } from "../../../contracts/src/async-api-document.ts";
 import { streamFrames } from "../../../contracts/src/stream-frames.ts";
-import type { HttpAnswer, Listener, Route } from "../../../ports/http.ts";
+import type { Listener, Route } from "../../../ports/http.ts";
 import { defineRoute } from "../define-route.ts";
+import { keptDocument } from "../kept-document.ts";
 import type { GatewayParts } from "../parts.ts";
 import { publicCost } from "../public-data.ts";
 import { type ReferenceDocument, referencePage } from "../reference/reference-page.ts";
@@ -15,12 +16,10 @@ type Parts = Pick<GatewayParts, "openApi" | "publicOpenApi" | "login" | "publicU
 const pageHeaders = {
   "content-security-policy":
     "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  "cache-control": "no-cache",
 };
 
-const asyncApiOn = (id: string, listener: Listener): Route => {
-  let document: object | undefined;
-  return defineRoute({
+const asyncApiOn = (id: string, listener: Listener): Route =>
+  defineRoute({
     id,
     method: "GET",
     path: "/v1/asyncapi.json",
@@ -29,12 +28,12 @@ const asyncApiOn = (id: string, listener: Listener): Route => {
     operation: "ReadSchema",
     ...costOn(listener),
     answers: { 200: asyncApiAnswer },
-    handle: async () => {
-      document ??= asyncApiDocument(streamFrames);
-      return { status: 200, body: document };
-    },
+    document: true,
+    handle: keptDocument({
+      contentType: "application/json; charset=utf-8",
+      make: async () => JSON.stringify(asyncApiDocument(streamFrames)),
+    }),
   });
-};
 
 const styleOn = (id: string, listener: Listener): Route =>
   defineRoute({
@@ -46,12 +45,12 @@ const styleOn = (id: string, listener: Listener): Route =>
     operation: "ReadSchema",
     ...costOn(listener),
     answers: { 200: "css" },
-    handle: async () => ({ status: 200, body: referenceStyle, contentType: "text/css; charset=utf-8" }),
+    document: true,
+    handle: keptDocument({ contentType: "text/css; charset=utf-8", make: async () => referenceStyle }),
   });
 
-const pageOn = (id: string, listener: Listener, make: () => Promise<string>): Route => {
-  let page: Promise<string> | undefined;
-  return defineRoute({
+const pageOn = (id: string, listener: Listener, make: () => Promise<string>): Route =>
+  defineRoute({
     id,
     method: "GET",
     path: "/docs",
@@ -60,12 +59,9 @@ const pageOn = (id: string, listener: Listener, make: () => Promise<string>): Ro
     operation: "ReadSchema",
     ...costOn(listener),
     answers: { 200: "html" },
-    handle: async (): Promise<HttpAnswer> => {
-      page ??= make();
-      return { status: 200, body: await page, contentType: "text/html; charset=utf-8", headers: pageHeaders };
-    },
+    document: true,
+    handle: keptDocument({ contentType: "text/html; charset=utf-8", headers: pageHeaders, make }),
   });
-};
 
 const costOn = (listener: Listener) => (listener === "public" ? { publicCost } : {});
 

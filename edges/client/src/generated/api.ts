@@ -4709,6 +4709,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4721,6 +4722,15 @@ export interface operations {
                         [key: string]: unknown;
                     };
                 };
+            };
+            /** @description What If-None-Match names is still how things stand. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The request is not one that this route understands. */
             400: components["responses"]["Problem"];
@@ -8424,6 +8434,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8436,6 +8447,15 @@ export interface operations {
                         [key: string]: unknown;
                     };
                 };
+            };
+            /** @description What If-None-Match names is still how things stand. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The request is not one that this route understands. */
             400: components["responses"]["Problem"];
