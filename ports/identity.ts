@@ -23,6 +23,8 @@ export interface Identity {
   readonly roles: readonly Role[];
   /** A machine's token is narrowed to these. */
   readonly operations?: readonly Operation[];
+  /** A machine's token may speak of these funds; absent means every fund. */
+  readonly funds?: readonly string[];
   /** What a revocation of this one token names. */
   readonly tokenId: string;
   /** What a revocation of the whole login names, when the issuer told it. */
@@ -82,6 +84,8 @@ export interface ServiceToken {
   readonly id: string;
   readonly name: string;
   readonly operations: readonly Operation[];
+  /** The funds that it may speak of; absent means every fund. */
+  readonly funds?: readonly string[];
   readonly createdBy: string;
   readonly createdAt: Instant;
   readonly expiresAt: Instant;
@@ -123,6 +127,8 @@ export interface Requested {
 export interface TokenRequest {
   readonly name: string;
   readonly operations: readonly Operation[];
+  /** The funds that it may speak of; absent means every fund. */
+  readonly funds?: readonly string[] | undefined;
   readonly expiresInS: number;
 }
 
@@ -131,7 +137,8 @@ export interface ServiceTokens {
   list(page?: { readonly countMax: number; readonly after?: string | undefined }): Promise<readonly ServiceToken[]>;
   /**
    * Redeems the proof and issues in one transaction; in production a token that may change something is only requested, and a second admin signs
-   * (ports/operators.ts). The proof names IssueServiceToken with `name`, `operations`, `expires_in_s`.
+   * (ports/operators.ts). The proof names IssueServiceToken with `name`, `operations`, `expires_in_s`, and `funds` where it
+   * names them.
    */
   issue(
     identity: Identity,

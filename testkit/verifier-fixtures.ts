@@ -254,13 +254,13 @@ function machines(
         [kind, id, at, farAway(at)],
       );
     },
-    async serviceToken({ operations, expiresInMs }) {
+    async serviceToken({ operations, expiresInMs, funds }) {
       const id = randomBytes(12).toString("hex");
       const token = `pcs_${id}_${randomBytes(32).toString("base64url")}`;
       const at = clock.now();
       await owner.query(
-        `insert into service_token (id, name, secret_hash, operations, created_by, created_us, expires_us)
-         values ($1, $2, $3, $4, 'fixture', $5, $6)`,
+        `insert into service_token (id, name, secret_hash, operations, created_by, created_us, expires_us, funds)
+         values ($1, $2, $3, $4, 'fixture', $5, $6, $7)`,
         [
           id,
           `m-${id}`,
@@ -268,6 +268,7 @@ function machines(
           operations,
           at,
           plusMilliseconds(at, expiresInMs),
+          funds ?? null,
         ],
       );
       return { id, name: `m-${id}`, token };

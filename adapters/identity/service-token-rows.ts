@@ -14,6 +14,7 @@ interface RawRow {
   readonly id: string;
   readonly name: string;
   readonly operations: readonly string[];
+  readonly funds: readonly string[] | null;
   readonly development: boolean;
   readonly created_by: string;
   readonly created_us: string;
@@ -25,7 +26,7 @@ interface RawRow {
 }
 
 const columns =
-  "id, name, operations, development, created_by, created_us, expires_us, revoked_us, rotated_to, cosigned_by, " +
+  "id, name, operations, funds, development, created_by, created_us, expires_us, revoked_us, rotated_to, cosigned_by, " +
   "(select used_us from service_token_use where token_id = id) as used_us";
 /** Dead ones are purged after a month and live ones are bounded, so that this is never reached in earnest. */
 const listMax = 10_000;
@@ -35,6 +36,7 @@ function rowOf(raw: RawRow): TokenRow {
     id: raw.id,
     name: raw.name,
     operations: raw.operations.filter(isOperation),
+    ...(raw.funds === null ? {} : { funds: raw.funds }),
     development: raw.development,
     createdBy: raw.created_by,
     createdAt: fromMicroseconds(Number(raw.created_us)),
@@ -119,8 +121,8 @@ export async function countLive(sql: Sql, at: Instant): Promise<number> {
 export async function insertToken(sql: Sql, row: TokenRow, secretHash: string): Promise<void> {
   await sql.write({
     text: `insert into service_token
-             (id, name, secret_hash, operations, development, created_by, created_us, expires_us, cosigned_by)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+             (id, name, secret_hash, operations, development, created_by, created_us, expires_us, cosigned_by, funds)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
     values: [
       row.id,
       row.name,
@@ -131,6 +133,7 @@ export async function insertToken(sql: Sql, row: TokenRow, secretHash: string): 
       row.createdAt,
       row.expiresAt,
       row.cosignedBy ?? null,
+      row.funds === undefined ? null : [...row.funds],
     ],
   });
 }

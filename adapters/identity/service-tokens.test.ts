@@ -48,9 +48,9 @@ async function proofFor(named: NamedAction, identity: Identity = duty): Promise<
   return made.proof;
 }
 
-const issuing = ({ name, operations, expiresInS }: TokenRequest): NamedAction => ({
+const issuing = ({ name, operations, funds, expiresInS }: TokenRequest): NamedAction => ({
   action: "IssueServiceToken",
-  parameters: { name, operations, expires_in_s: expiresInS },
+  parameters: { name, operations, ...(funds === undefined ? {} : { funds }), expires_in_s: expiresInS },
 });
 
 async function issue(of: TokenRequest = request): Promise<IssuedToken> {
@@ -122,6 +122,10 @@ describe("issuing", () => {
       { name: "two words" },
       { name: "x".repeat(129) },
       { operations: [] },
+      { funds: [] },
+      { funds: ["alpha", "alpha"] },
+      { funds: ["two words"] },
+      { funds: Array.from({ length: 65 }, (_, n) => `f${n}`) },
       { operations: ["CheckOrder", "CheckOrder"] as const },
       { expiresInS: 59 },
       { expiresInS: 366 * 86_400 + 1 },
@@ -176,6 +180,19 @@ describe("rotating", () => {
       ["issued", fresh.id],
     ]);
     expect(await rotate(old.id, 0), "twice").toMatchObject(denial("SERVICE_TOKEN_NOT_ACTIVE"));
+  });
+
+  it("keeps the funds, and a proof for one fund opens no other", async () => {
+    const ofOne: TokenRequest = { ...request, funds: ["harbor"] };
+    const proof = await proofFor(issuing(ofOne));
+    expect(await tokens.issue(duty, request, proof), "every fund").toMatchObject(denial("STEP_UP_WRONG"));
+    expect(await tokens.issue(duty, { ...request, funds: ["alpha"] }, proof)).toMatchObject(denial("STEP_UP_WRONG"));
+    const old = await issue(ofOne);
+    const next = granted(await rotate(old.id, 60));
+    expect(next.funds).toEqual(["harbor"]);
+    expect((await tokens.list()).map(({ funds }) => funds)).toEqual([["harbor"], ["harbor"]]);
+    const told = (await fixture.events()).filter(({ subject }) => subject === "svc.v1.identity.token.changed");
+    expect(told.map(({ payload }) => payload["funds"])).toEqual([["harbor"], ["harbor"], ["harbor"]]);
   });
 
   it("never lengthens the old one's life, and needs its own proof", async () => {

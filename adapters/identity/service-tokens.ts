@@ -60,6 +60,7 @@ const daysS = 86_400;
 const lifeS = { min: 60, max: 366 * daysS };
 /** What is asked for beyond this is refused with a sentence; up to a year it is at least understood. */
 const tokenLifeDaysMax = 90;
+const tokenFundsMax = 64;
 const overlapS = { min: 0, max: 7 * daysS };
 /** How the local command stands in records, as `service:<name>`. */
 export const localCommandName = "local-command";
@@ -94,6 +95,7 @@ export function createTokenChanges({
       id,
       name: request.name,
       operations: request.operations,
+      ...(request.funds === undefined ? {} : { funds: request.funds }),
       development: rotated?.development === true || (await isDevelopmentOperator(sql, subject)),
       createdBy: actor,
       createdAt: at,
@@ -253,6 +255,7 @@ export async function tellToken(
     name: token.name,
     change,
     operations: [...token.operations],
+    ...(token.funds === undefined ? {} : { funds: [...token.funds] }),
     expires_at: format(token.expiresAt),
     actor: by.identity.actor,
     ...(by.cosignedBy === undefined ? {} : { cosigned_by: by.cosignedBy }),
@@ -266,8 +269,9 @@ function publicOf({ development: _internal, ...token }: TokenRow): ServiceToken 
   return token;
 }
 
-function issuing({ name, operations, expiresInS }: TokenRequest): NamedAction {
-  return { action: "IssueServiceToken", parameters: { name, operations, expires_in_s: expiresInS } };
+function issuing({ name, operations, funds, expiresInS }: TokenRequest): NamedAction {
+  const named = funds === undefined ? {} : { funds };
+  return { action: "IssueServiceToken", parameters: { name, operations, ...named, expires_in_s: expiresInS } };
 }
 
 function rotating(request: Rotation): NamedAction {
@@ -306,7 +310,17 @@ function checkRequest(request: TokenRequest): Denial | undefined {
   if (request.operations.length === 0) throw invalid("operations is empty");
   if (new Set<Operation>(request.operations).size < request.operations.length)
     throw invalid("operations has one twice");
+  checkFunds(request.funds);
   return undefined;
+}
+
+/** A fund need not exist yet: its token is made before its first order. */
+function checkFunds(funds: readonly string[] | undefined): void {
+  if (funds === undefined) return;
+  if (funds.length === 0) throw invalid("funds is empty; leave it out for every fund");
+  if (funds.length > tokenFundsMax) throw invalid(`funds has ${funds.length} names, and at most ${tokenFundsMax} fit`);
+  if (new Set(funds).size < funds.length) throw invalid("funds has one twice");
+  if (funds.some((fund) => !idText.safeParse(fund).success)) throw invalid("funds has a name that is no identifier");
 }
 
 function between(name: string, value: number, bounds: { readonly min: number; readonly max: number }): void {

@@ -32,6 +32,8 @@ export interface VerifierFixture {
   revoke(kind: "token" | "session" | "subject", id: string): Promise<void>;
   serviceToken(request: {
     readonly operations: readonly Operation[];
+    /** Absent means every fund. */
+    readonly funds?: readonly string[];
     readonly expiresInMs: number;
   }): Promise<{ readonly id: string; readonly name: string; readonly token: string }>;
   revokeServiceToken(id: string): Promise<void>;

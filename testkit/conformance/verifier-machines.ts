@@ -19,6 +19,17 @@ export const machineChecks: readonly VerifierCheck[] = [
     },
   },
   {
+    promise: 1,
+    sentence: "a service token carries the funds that it names, and none when it may speak of every fund",
+    async run(fixture) {
+      const about = { operations: ["CheckOrder"], expiresInMs: 60_000 } as const;
+      const one = await fixture.serviceToken({ ...about, funds: ["harbor"] });
+      const every = await fixture.serviceToken(about);
+      expect((await fixture.verifier.verify(one.token)).funds).toEqual(["harbor"]);
+      expect(await fixture.verifier.verify(every.token)).not.toHaveProperty("funds");
+    },
+  },
+  {
     promise: 2,
     sentence: "a revoked service token is refused in time",
     async run(fixture) {

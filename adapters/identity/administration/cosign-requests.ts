@@ -54,6 +54,7 @@ const asked = z.discriminatedUnion("operation", [
     operation: z.literal("IssueServiceToken"),
     name,
     operations: z.array(z.string()),
+    funds: z.array(z.string()).optional(),
     expires_in_s: seconds,
   }),
   z.strictObject({ operation: z.literal(acceptance), change_id: name, table: name, row: z.string(), found: name }),
@@ -175,7 +176,7 @@ function personChange(of: PersonAsked): PersonChange {
 }
 
 function tokenOf(of: Extract<Asked, { operation: "IssueServiceToken" }>) {
-  return { name: of.name, operations: of.operations.filter(isOperation), expiresInS: of.expires_in_s };
+  return { name: of.name, operations: of.operations.filter(isOperation), funds: of.funds, expiresInS: of.expires_in_s };
 }
 
 function rotationOf(of: Extract<Asked, { operation: "RotateServiceToken" }>) {

@@ -100,13 +100,14 @@ export async function makeRequest(
       expiresAt,
     ],
   });
-  const { roles, operations } = parameters;
+  const { roles, operations, funds } = parameters;
   await events.publish(subjects.identityRequested, {
     request_id: requestId,
     operation,
     target,
     ...(Array.isArray(roles) ? { roles: roles.map(String) } : {}),
     ...(Array.isArray(operations) ? { operations: operations.map(String) } : {}),
+    ...(Array.isArray(funds) ? { funds: funds.map(String) } : {}),
     requested_by: identity.actor,
     reason,
     expires_at: format(expiresAt),

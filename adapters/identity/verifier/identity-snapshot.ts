@@ -24,6 +24,8 @@ export interface KnownServiceToken {
   /** SHA-256 of the whole token. */
   readonly hash: Buffer;
   readonly operations: readonly Operation[];
+  /** Absent means every fund. */
+  readonly funds?: readonly string[];
   readonly createdAt: Instant;
   readonly expiresAt: Instant;
   readonly isRevoked: boolean;
@@ -106,6 +108,7 @@ interface ServiceTokenRow {
   readonly name: string;
   readonly secret_hash: string;
   readonly operations: readonly string[];
+  readonly funds: readonly string[] | null;
   readonly created_us: string;
   readonly expires_us: string;
   readonly revoked: boolean;
@@ -136,7 +139,7 @@ async function readRows(sql: Sql, at: Instant, limits: SnapshotLimits): Promise<
   });
   const serviceTokens = await sql.read({
     name: "identity_service_tokens",
-    text: `select id, name, secret_hash, operations, created_us::text, expires_us::text, revoked_us is not null as revoked
+    text: `select id, name, secret_hash, operations, funds, created_us::text, expires_us::text, revoked_us is not null as revoked
            from service_token where expires_us > $1 limit $2`,
     values: [minusMilliseconds(at, ranOutMsMax), limits.serviceTokensMax + 1],
   });
@@ -219,6 +222,7 @@ function serviceTokenOf(row: ServiceTokenRow): KnownServiceToken {
     name: row.name,
     hash: Buffer.from(row.secret_hash, "hex"),
     operations: Object.freeze(row.operations.filter(isOperation)),
+    ...(row.funds === null ? {} : { funds: Object.freeze(row.funds) }),
     createdAt: fromMicroseconds(Number(row.created_us)),
     expiresAt: fromMicroseconds(Number(row.expires_us)),
     isRevoked: row.revoked,

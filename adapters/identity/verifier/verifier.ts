@@ -106,6 +106,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
       issuer: ownIssuer,
       roles: ["service"],
       operations: known.operations,
+      ...(known.funds === undefined ? {} : { funds: known.funds }),
       tokenId: known.id,
       issuedAt: known.createdAt,
       expiresAt: known.expiresAt,

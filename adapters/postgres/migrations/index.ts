@@ -55,6 +55,7 @@ import { codeQuestionsMigration } from "./0052-code-questions.ts";
 import { liftingMigration } from "./0053-lifting.ts";
 import { creatingPowerMigration } from "./0054-creating-power.ts";
 import { bustsMigration } from "./0055-busts.ts";
+import { tokenFundsMigration } from "./0056-token-funds.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -112,4 +113,5 @@ export const migrations: readonly Migration[] = [
   liftingMigration,
   creatingPowerMigration,
   bustsMigration,
+  tokenFundsMigration,
 ];

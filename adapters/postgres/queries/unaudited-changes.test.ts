@@ -6,7 +6,9 @@ import type { UnauditedChanges } from "../../../ports/unaudited-changes.ts";
 import { type TestDatabase, testDatabase } from "../../../testkit/postgres.ts";
 import { quietLog } from "../../../testkit/quiet-log.ts";
 import { openPool } from "../connection.ts";
+import { migrate } from "../migrate.ts";
 import { guardedTables } from "../migrations/0048-guarded-rows.ts";
+import { migrations } from "../migrations/index.ts";
 import { createUnauditedChanges } from "./unaudited-changes.ts";
 
 const far = "9999999999999999";
@@ -175,6 +177,17 @@ describe("28.6: changes that nobody audited", () => {
     expect(await found()).toEqual([]);
   });
 
+  it("a token is found that was given other funds", async () => {
+    const { make, undo } = changes["service_token"] ?? { make: "", undo: "" };
+    await audited(`${make}; update service_token set funds = '{harbor}'`, "serviceTokenChanged", "t-1");
+    expect(await found()).toEqual([]);
+    await pool.query("update service_token set funds = null");
+    expect(await found()).toEqual(["service_token t-1 changed"]);
+    await pool.query("update service_token set funds = '{harbor}'");
+    expect(await found()).toEqual([]);
+    await audited(undo, "serviceTokenChanged", "t-1");
+  });
+
   it("the owner is found who switches triggers off, or replaces what compares", async () => {
     await pool.query("alter table operator disable trigger all");
     expect(await found()).toEqual(["pg_trigger operator changed"]);
@@ -226,5 +239,29 @@ describe("28.6: changes that nobody audited", () => {
     await pool.query("update operator set roles = '{viewer}' where name = 'ada'");
     await pool.query("select * from guard_accept()");
     expect(await found()).toEqual(["operator ada changed"]);
+  });
+});
+
+describe("tokens of before they named their funds", () => {
+  it("stay audited where they were, and nothing hides what was not", async () => {
+    const old = await testDatabase(migrations.filter(({ number }) => number < 56));
+    const owner = openPool(old.address.owner, { log: quietLog, applicationName: "test", sizeMax: 1 });
+    try {
+      const insert = (id: string) =>
+        `insert into service_token (id, name, secret_hash, operations, created_by, created_us, expires_us) values ('${id}', 'n', '${id}', '{}', 'x', 1, ${far})`;
+      await owner.query(
+        `begin; ${insert("t-1")}; ${insert("t-2")}; ${event(subjects.serviceTokenChanged.name, "t-1")}; ${event(subjects.serviceTokenChanged.name, "t-2")}; commit`,
+      );
+      await owner.query("update service_token set operations = '{ResumeHalt}' where id = 't-2'");
+      await migrate(old.address.owner, migrations, quietLog);
+      const differences = await createUnauditedChanges(owner).list(20);
+      expect(differences.map(({ table, row, found: how }) => `${table} ${row} ${how}`)).toEqual([
+        "service_token t-2 changed",
+      ]);
+      expect((await owner.query("select distinct funds from service_token")).rows).toEqual([{ funds: null }]);
+    } finally {
+      await owner.end();
+      await old.drop();
+    }
   });
 });

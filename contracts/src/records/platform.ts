@@ -168,6 +168,8 @@ export const serviceTokenChanged = z.object({
   name: nameText,
   change: z.enum(["issued", "rotated", "revoked"]),
   operations: z.array(nameText),
+  /** The funds that it may speak of; absent for every fund. */
+  funds: z.array(idText).optional(),
   expires_at: instantText,
   actor: nameText,
   /** The second admin, where it took two. */
@@ -188,6 +190,8 @@ export const identityRequested = z.object({
   roles: z.array(nameText).optional(),
   /** What the machine may do. */
   operations: z.array(nameText).optional(),
+  /** The funds that the machine may speak of; absent for every fund. */
+  funds: z.array(idText).optional(),
   requested_by: nameText,
   reason: reasonText,
   expires_at: instantText,

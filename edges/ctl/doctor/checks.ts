@@ -26,6 +26,7 @@ import { fundsCheck } from "./funds.ts";
 import { notifiedCheck } from "./notified.ts";
 import { pricesCheck } from "./prices.ts";
 import { putAside } from "./put-aside.ts";
+import { tokensCheck } from "./tokens.ts";
 import { webhookCheck } from "./webhook.ts";
 
 export interface Check {
@@ -125,6 +126,7 @@ async function everything(context: Context): Promise<readonly Check[]> {
           pricesCheck(context),
           alarmsCheck(context),
           notifiedCheck(context),
+          tokensCheck(context),
           webhookCheck(context),
         ]),
   ];
@@ -343,13 +345,18 @@ async function login(context: Context, settings: Settings): Promise<readonly Che
     const seen: Check = {
       name,
       state: "ok",
-      detail: `${identity.actor} (${from}), until ${moment(identity.expires_at, now)}`,
+      detail: `${identity.actor}${ofFunds(identity.kind, identity.funds)} (${from}), until ${moment(identity.expires_at, now)}`,
     };
     return [seen, ...(identity.second_factor === null ? [] : [factor(identity.second_factor, now)])];
   } catch (error) {
     const { detail, hint } = await failureOf(error);
     return [{ name, state: "fail", detail: `${from}: ${detail}`, ...(hint === undefined ? {} : { advice: hint }) }];
   }
+}
+
+function ofFunds(kind: "operator" | "service", funds: readonly string[] | undefined): string {
+  if (kind === "operator") return "";
+  return `, a machine of ${funds === undefined ? "every fund" : funds.join(", ")}`;
 }
 
 type Factor = NonNullable<Awaited<ReturnType<Client["getIdentity"]>>["second_factor"]>;

@@ -91,6 +91,25 @@ describe("doctor", () => {
     });
   });
 
+  it("names the machines that may speak of every fund, and not those that ended", async () => {
+    const token = {
+      name: "oms",
+      operations: ["CheckOrder"],
+      created_by: "operator:duty",
+      created_at: identity.issued_at,
+    };
+    const good = { ...token, id: "k1", expires_at: identity.expires_at };
+    const ended = { ...good, id: "k3", revoked_at: identity.issued_at };
+    server.on("GET /v1/service-tokens", { body: [good, { ...good, id: "k2", funds: ["harbor"] }, ended] });
+    expect((await run("doctor")).stdout).toMatch(/ok +machines +may speak of every fund: oms \(k1\);/);
+    server.on("GET /v1/service-tokens", { body: [{ ...good, id: "k2", funds: ["harbor"] }] });
+    expect((await run("doctor")).stdout).toMatch(/ok +machines +1 tokens, each names its funds/);
+    server.on("GET /v1/auth/identity", {
+      body: { ...identity, actor: "service:oms", kind: "service", second_factor: null, funds: ["harbor"] },
+    });
+    expect((await run("doctor")).stdout).toMatch(/ok +login +service:oms, a machine of harbor /);
+  });
+
   it("warns of what a part that can work complains of", async () => {
     const notes = ["oms: The broker paper is silent since 2026-11-15T13:30:00Z. What became of 2 orders is unknown."];
     server.on("GET /v1/healthz", { body: { status: "ok", notes } });

@@ -104,6 +104,27 @@ describe("the second factor", () => {
     expect(JSON.parse(server.calls("POST /v1/auth/second-factor")[1]?.body ?? "")).toEqual({ recovery_code: "abcd" });
   });
 
+  it("a token is issued for the funds that are named, in the proof and in the request", async () => {
+    server.on("POST /v1/auth/step-up", {
+      status: 201,
+      body: { proof: "the-proof", expires_at: "2026-11-15T12:02:00.000000Z" },
+    });
+    const issued = { id: "tok_1", name: "oms", token: "pcs_tok_value", expires_at: "2026-12-15T12:00:00.000000Z" };
+    server.on("POST /v1/service-tokens", { status: 201, body: { ...issued, funds: ["harbor", "alpha"] } });
+    const named = await run("auth tokens issue oms --operation CheckOrder --fund harbor,alpha --totp 123456", {
+      environment,
+    });
+    expect(named.exit, named.stderr).toBe(0);
+    expect(named.stderr).toContain("of harbor, alpha");
+    for (const call of ["POST /v1/auth/step-up", "POST /v1/service-tokens"])
+      expect(server.calls(call)[0]?.body, call).toContain('"funds":["harbor","alpha"]');
+    const both = "auth tokens issue oms --operation CheckOrder --fund harbor --every-fund --totp 123456";
+    expect(await run(both, { environment })).toMatchObject({
+      exit: 2,
+      stderr: expect.stringContaining("--every-fund"),
+    });
+  });
+
   it("a token is issued with a proof for exactly its parameters", async () => {
     server.on("POST /v1/auth/step-up", {
       status: 201,
@@ -125,6 +146,7 @@ describe("the second factor", () => {
       ...request,
       step_up_proof: "the-proof",
     });
+    expect(stderr).toContain("of every fund");
     expect(await run("auth tokens issue x --operation Nonesuch --totp 123456", { environment })).toMatchObject({
       exit: 2,
     });

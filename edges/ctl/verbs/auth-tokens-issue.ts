@@ -12,7 +12,7 @@ export const authTokensIssue: Verb = {
   heading: "Tokens of machines",
   sentence: "Give a machine a token for named operations, for a limited time.",
   about:
-    "The token is printed on stdout, once. It asks for your second factor. In production one that may change something (trade, halt, adjust, append) is only requested (exit 8): another admin signs it with --cosign and is shown the token. A token lives for 90 days at most.",
+    "The token is printed on stdout, once. It asks for your second factor. In production one that may change something (trade, halt, adjust, append) is only requested (exit 8): another admin signs it with --cosign and is shown the token. A token lives for 90 days at most. It speaks of the funds that --fund names and of no other; without --fund, of every fund.",
   arguments: [{ name: "name", sentence: "How the machine stands in records: service:<name>.", optional: true }],
   options: [
     {
@@ -21,6 +21,13 @@ export const authTokensIssue: Verb = {
       repeats: true,
       sentence: "What the token may do, by the names in docs/authority.md; repeat it, or use commas.",
     },
+    {
+      name: "fund",
+      value: "FUND_ID",
+      repeats: true,
+      sentence: "A fund that the token may speak of; repeat it, or use commas. Without it: every fund.",
+    },
+    { name: "every-fund", sentence: "Say that it is every fund, those that are still to come included." },
     { name: "expires-in", value: "TIME", standard: "90d", sentence: "How long it works: 45s, 30m, 12h, 90d." },
     cosignOption,
     reasonOption,
@@ -28,11 +35,11 @@ export const authTokensIssue: Verb = {
   ],
   examples: [
     {
-      command: "ctl auth tokens issue acme-oms --operation CheckOrder,GetEnvelope --expires-in 30d",
-      sentence: "A token for an order-management system.",
+      command: "ctl auth tokens issue acme-oms --operation CheckOrder,GetEnvelope --fund alpha --expires-in 30d",
+      sentence: "A token for an order-management system of one fund.",
     },
     {
-      command: "ctl auth tokens issue probe --operation ReadMetrics --totp 123456 --json",
+      command: "ctl auth tokens issue probe --operation ReadMetrics --every-fund --totp 123456 --json",
       sentence: "Without a terminal.",
     },
   ],
@@ -63,14 +70,16 @@ async function run(context: Context): Promise<Answer> {
   const request = {
     name: machine,
     operations: operations as Operations,
+    ...fundsOf(context),
     expires_in_s: duration(context.option("expires-in"), "expires-in"),
   };
   const client = await context.client();
   const stepUp = await stepUpProof(context, client, { action: "IssueServiceToken", parameters: request });
-  const { name, operations: named, expires_in_s: expiresInS } = request;
+  const { name, operations: named, funds, expires_in_s: expiresInS } = request;
   const issued = await client.issueServiceToken({
     name,
     operations: named,
+    ...(funds === undefined ? {} : { funds }),
     expiresInS,
     ...reasonOf(context),
     stepUpProof: stepUp,
@@ -78,13 +87,31 @@ async function run(context: Context): Promise<Answer> {
   return "request_id" in issued ? requested(context, issued, "ctl auth tokens issue") : shownOnce(context, issued);
 }
 
+function fundsOf(context: Context): { readonly funds?: string[] } {
+  const funds = [...context.optionsOf("fund")];
+  if (funds.length > 0 && context.switched("every-fund"))
+    throw usageRefusal("--fund and --every-fund exclude each other.", "Name the funds, or say that it is every fund.");
+  return funds.length === 0 ? {} : { funds };
+}
+
+/** What a token may speak of. */
+export function fundsText({ funds }: { readonly funds?: readonly string[] | undefined }): string {
+  return funds === undefined ? "every fund" : funds.join(", ");
+}
+
 /** How issue and rotate answer alike. */
 export function shownOnce(
   context: Context,
-  issued: { readonly id: string; readonly name: string; readonly expires_at: string; readonly token: string },
+  issued: {
+    readonly id: string;
+    readonly name: string;
+    readonly funds?: readonly string[] | undefined;
+    readonly expires_at: string;
+    readonly token: string;
+  },
 ): Answer {
   context.terminal.say(
-    `Token ${clean(issued.id)} for service:${clean(issued.name)}, until ${moment(issued.expires_at, context.clock.now())}.`,
+    `Token ${clean(issued.id)} for service:${clean(issued.name)}, of ${clean(fundsText(issued))}, until ${moment(issued.expires_at, context.clock.now())}.`,
   );
   context.terminal.say("It is shown now and never again:");
   return { data: issued, text: clean(issued.token) };

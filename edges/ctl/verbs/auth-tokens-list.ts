@@ -4,6 +4,7 @@ import type { AnswerOf } from "../../client/src/types.ts";
 import { followPages } from "../follow-pages.ts";
 import { type Column, listing, listOptions } from "../text/listing.ts";
 import { leftMs } from "../text/text.ts";
+import { fundsText } from "./auth-tokens-issue.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 export const authTokensList: Verb = {
@@ -44,6 +45,7 @@ async function run(context: Context): Promise<Answer> {
     { name: "last_used", head: "last use", of: (token) => token.last_used_at, time: "never" },
     { name: "by", of: (token) => token.created_by },
     { name: "cosigned_by", head: "signed by", of: (token) => token.cosigned_by },
+    { name: "funds", of: fundsText },
     { name: "operations", text: true, of: (token) => token.operations.join(", ") },
   ];
   const rows = everything.filter((token) => context.switched("all") || stateOf(token).includes("works"));

@@ -39,6 +39,7 @@ export function identity(parts: Pick<GatewayParts, "secondFactors">): Route {
           name: caller.name,
           roles: caller.roles,
           ...(caller.operations === undefined ? {} : { operations: caller.operations }),
+          ...(caller.funds === undefined ? {} : { funds: [...caller.funds] }),
           issuer: caller.issuer,
           issued_at: instant.format(caller.issuedAt),
           expires_at: instant.format(caller.expiresAt),

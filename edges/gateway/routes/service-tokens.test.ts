@@ -16,6 +16,7 @@ const reported = {
   id: "k1",
   name: "feed",
   operations: ["CheckOrder", "GetEnvelope"],
+  every_fund: true,
   created_by: "operator:duty",
   created_at: "2026-11-15T13:30:00.000000Z",
   expires_at: "2026-11-15T14:30:00.000000Z",
@@ -51,6 +52,15 @@ describe("issue", () => {
     ]);
   });
 
+  it("hands on the funds, and says whether it is every fund", async () => {
+    const { route, calls } = fixture(serviceTokenIssue);
+    expect((await ask(route, { body: request })).body).toMatchObject({ every_fund: true });
+    await ask(route, { body: { ...request, funds: ["harbor", "alpha"] } });
+    expect(calls[1]?.[2]).toMatchObject({ funds: ["harbor", "alpha"] });
+    const { route: list } = fixture(serviceTokensList, { tokens: [{ ...token, funds: ["harbor"] }] });
+    expect((await ask(list)).body).toEqual([{ ...reported, funds: ["harbor"], every_fund: false }]);
+  });
+
   it("leaves a missing proof to whoever redeems it", async () => {
     const { route, calls } = fixture(serviceTokenIssue);
     await ask(route, { body: request });
@@ -67,6 +77,10 @@ describe("issue", () => {
     ["a name too long", { ...request, name: "a".repeat(65) }],
     ["no operations", { ...request, operations: [] }],
     ["an operation that does not exist", { ...request, operations: ["Everything"] }],
+    ["no funds", { ...request, funds: [] }],
+    ["a fund twice", { ...request, funds: ["a", "a"] }],
+    ["a fund that is no identifier", { ...request, funds: ["two words"] }],
+    ["65 funds", { ...request, funds: Array.from({ length: 65 }, (_, n) => `f${n}`) }],
     ["an operation twice", { ...request, operations: ["CheckOrder", "CheckOrder"] }],
     ["operations that are text", { ...request, operations: "CheckOrder" }],
     ["a life of half a second", { ...request, expires_in_s: 0.5 }],

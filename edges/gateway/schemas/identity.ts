@@ -11,6 +11,10 @@ export const identityAnswer = z.object({
     .array(operationName)
     .optional()
     .meta({ description: "What a machine's token is narrowed to; absent when the roles alone decide." }),
+  funds: z
+    .array(z.string())
+    .optional()
+    .meta({ description: "The funds that a machine's token may speak of; absent for every fund, and for people." }),
   issuer: z.string(),
   issued_at: timeText,
   expires_at: timeText,

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import * as instant from "../../../contracts/src/instant.ts";
 import { ownProcesses } from "../../../contracts/src/platform-services.ts";
+import { idText } from "../../../contracts/src/records/fields.ts";
 import type { IssuedToken, ServiceToken } from "../../../ports/identity.ts";
 import { wholeAsked } from "./asked-numbers.ts";
 import { actorText, operationName, reasonLine, timeText } from "./fields.ts";
@@ -28,6 +29,13 @@ const operationList = z
   .refine((names) => new Set(names).size === names.length, { message: "expected each operation once" })
   .meta({ description: "What the token may do, by the names of the table of authority." });
 
+const fundList = z
+  .array(idText)
+  .min(1)
+  .max(64)
+  .refine((names) => new Set(names).size === names.length, { message: "expected each fund once" })
+  .meta({ description: "The funds that the token may speak of; every fund when absent." });
+
 const expiresInS = z
   .int()
   .min(60)
@@ -48,6 +56,7 @@ export const revokeQuery = z.strictObject({ reason: reasonLine });
 export const issueBody = z.strictObject({
   name: tokenName,
   operations: operationList,
+  funds: fundList.optional(),
   expires_in_s: expiresInS,
   reason: reasonLine,
   step_up_proof: proofText.optional(),
@@ -68,6 +77,8 @@ export const serviceTokenAnswer = z.object({
   id: tokenId,
   name: z.string(),
   operations: z.array(operationName),
+  funds: z.array(z.string()).optional().meta({ description: "The funds that it may speak of; absent for every fund." }),
+  every_fund: z.boolean().optional().meta({ description: "Whether it may speak of every fund." }),
   created_by: actorText,
   created_at: timeText,
   expires_at: timeText,
@@ -86,6 +97,8 @@ export function serviceTokenJson(token: ServiceToken): z.infer<typeof serviceTok
     id: token.id,
     name: token.name,
     operations: [...token.operations],
+    ...(token.funds === undefined ? {} : { funds: [...token.funds] }),
+    every_fund: token.funds === undefined,
     created_by: token.createdBy,
     created_at: instant.format(token.createdAt),
     expires_at: instant.format(token.expiresAt),

@@ -37,6 +37,7 @@ export function Tokens() {
     { id: "until", head: "Until", unit: "UTC", by: (one) => one.expires_at, cell: (one) => utcText(one.expires_at) },
     { id: "by", head: "Issued by", by: (one) => one.created_by },
     { id: "age", head: "Age", by: (one) => one.created_at, cell: (one) => age(one.created_at, now) },
+    { id: "funds", head: "Funds", by: (one) => one.funds?.join(", ") ?? "every fund" },
     { id: "operations", head: "May", by: (one) => one.operations.join(", ") },
     { id: "id", head: "Id", by: (one) => one.id, cell: (one) => <code>{one.id}</code> },
   ];

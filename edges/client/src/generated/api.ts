@@ -4765,6 +4765,9 @@ export interface operations {
                      *       "operations": [
                      *         "ReadAudit"
                      *       ],
+                     *       "funds": [
+                     *         "text"
+                     *       ],
                      *       "issuer": "http://127.0.0.1:8080/oidc",
                      *       "issued_at": "2026-11-17T14:30:00.000000Z",
                      *       "expires_at": "2026-11-17T14:30:00.000000Z",
@@ -4784,6 +4787,8 @@ export interface operations {
                         roles: ("viewer" | "operator" | "risk_officer" | "admin" | "service")[];
                         /** @description What a machine's token is narrowed to; absent when the roles alone decide. */
                         operations?: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
+                        /** @description The funds that a machine's token may speak of; absent for every fund, and for people. */
+                        funds?: string[];
                         issuer: string;
                         /**
                          * Format: date-time
@@ -5654,6 +5659,10 @@ export interface operations {
                      *         "operations": [
                      *           "ReadAudit"
                      *         ],
+                     *         "funds": [
+                     *           "text"
+                     *         ],
+                     *         "every_fund": false,
                      *         "created_by": "operator:duty",
                      *         "created_at": "2026-11-17T14:30:00.000000Z",
                      *         "expires_at": "2026-11-17T14:30:00.000000Z",
@@ -5721,6 +5730,10 @@ export interface operations {
                             id: string;
                             name: string;
                             operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
+                            /** @description The funds that it may speak of; absent for every fund. */
+                            funds?: string[];
+                            /** @description Whether it may speak of every fund. */
+                            every_fund?: boolean;
                             /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                             created_by: string;
                             /**
@@ -10223,6 +10236,10 @@ export interface operations {
                      *         "operations": [
                      *           "ReadAudit"
                      *         ],
+                     *         "funds": [
+                     *           "text"
+                     *         ],
+                     *         "every_fund": false,
                      *         "created_by": "operator:duty",
                      *         "created_at": "2026-11-17T14:30:00.000000Z",
                      *         "expires_at": "2026-11-17T14:30:00.000000Z",
@@ -10290,6 +10307,10 @@ export interface operations {
                             id: string;
                             name: string;
                             operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
+                            /** @description The funds that it may speak of; absent for every fund. */
+                            funds?: string[];
+                            /** @description Whether it may speak of every fund. */
+                            every_fund?: boolean;
                             /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                             created_by: string;
                             /**
@@ -13785,6 +13806,10 @@ export interface operations {
                      *         "operations": [
                      *           "ReadAudit"
                      *         ],
+                     *         "funds": [
+                     *           "text"
+                     *         ],
+                     *         "every_fund": false,
                      *         "created_by": "operator:duty",
                      *         "created_at": "2026-11-17T14:30:00.000000Z",
                      *         "expires_at": "2026-11-17T14:30:00.000000Z",
@@ -13799,6 +13824,10 @@ export interface operations {
                         id: string;
                         name: string;
                         operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
+                        /** @description The funds that it may speak of; absent for every fund. */
+                        funds?: string[];
+                        /** @description Whether it may speak of every fund. */
+                        every_fund?: boolean;
                         /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                         created_by: string;
                         /**
@@ -13865,6 +13894,8 @@ export interface operations {
                     name: string;
                     /** @description What the token may do, by the names of the table of authority. */
                     operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
+                    /** @description The funds that the token may speak of; every fund when absent. */
+                    funds?: string[];
                     /** @description Seconds until it runs out: from a minute to 90 days; more is refused. */
                     expires_in_s: number;
                     /** @description Why, in your words; it stands in the record. */
@@ -13890,6 +13921,10 @@ export interface operations {
                      *       "operations": [
                      *         "ReadAudit"
                      *       ],
+                     *       "funds": [
+                     *         "text"
+                     *       ],
+                     *       "every_fund": false,
                      *       "created_by": "operator:duty",
                      *       "created_at": "2026-11-17T14:30:00.000000Z",
                      *       "expires_at": "2026-11-17T14:30:00.000000Z",
@@ -13904,6 +13939,10 @@ export interface operations {
                         id: string;
                         name: string;
                         operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
+                        /** @description The funds that it may speak of; absent for every fund. */
+                        funds?: string[];
+                        /** @description Whether it may speak of every fund. */
+                        every_fund?: boolean;
                         /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                         created_by: string;
                         /**
@@ -14027,6 +14066,10 @@ export interface operations {
                      *       "operations": [
                      *         "ReadAudit"
                      *       ],
+                     *       "funds": [
+                     *         "text"
+                     *       ],
+                     *       "every_fund": false,
                      *       "created_by": "operator:duty",
                      *       "created_at": "2026-11-17T14:30:00.000000Z",
                      *       "expires_at": "2026-11-17T14:30:00.000000Z",
@@ -14040,6 +14083,10 @@ export interface operations {
                         id: string;
                         name: string;
                         operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
+                        /** @description The funds that it may speak of; absent for every fund. */
+                        funds?: string[];
+                        /** @description Whether it may speak of every fund. */
+                        every_fund?: boolean;
                         /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                         created_by: string;
                         /**
@@ -14129,6 +14176,10 @@ export interface operations {
                      *       "operations": [
                      *         "ReadAudit"
                      *       ],
+                     *       "funds": [
+                     *         "text"
+                     *       ],
+                     *       "every_fund": false,
                      *       "created_by": "operator:duty",
                      *       "created_at": "2026-11-17T14:30:00.000000Z",
                      *       "expires_at": "2026-11-17T14:30:00.000000Z",
@@ -14143,6 +14194,10 @@ export interface operations {
                         id: string;
                         name: string;
                         operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
+                        /** @description The funds that it may speak of; absent for every fund. */
+                        funds?: string[];
+                        /** @description Whether it may speak of every fund. */
+                        every_fund?: boolean;
                         /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                         created_by: string;
                         /**
