@@ -383,10 +383,10 @@ describe("what is in a document", () => {
     const document = made("trade_report", reportFactsOf({ ...usual, thesis }));
     const html = renderHtml(document);
     expect(html).not.toContain("<script");
-    expect(html).toContain("&lt;script&gt;alert(1)&lt;/script&gt;#text[\\u0007\\u202e");
+    expect(html).toContain("&lt;script&gt;alert(1)&lt;/script&gt;#text[⟨U+0007⟩⟨U+202E⟩");
     const [, line] = renderCsv(document).split("\r\n");
     expect(line).toContain('"\'=HYPERLINK(""x"")');
-    expect(line).toContain("#text[\\u0007\\u202e");
+    expect(line).toContain("#text[⟨U+0007⟩⟨U+202E⟩");
     expect(escaped("a&b'")).toBe("a&amp;b&#39;");
   });
   it("loads nothing and runs nothing", () => {

@@ -1,5 +1,6 @@
 // A chat message as text: a headline, sentences and a small table, cut visibly to the service's length. Nothing that stands in a message can mention
 // anybody, make a link, or leave its place: it may come from a broker, a feed or a stranger.
+import { clean } from "../../contracts/src/clean.ts";
 import type { ChatMessage } from "../../ports/chat.ts";
 
 const chatCharactersMax = 2_000;
@@ -9,17 +10,14 @@ const cutMark = "… (cut)";
 
 const marks = { info: "INFO", warning: "WARNING", critical: "CRITICAL" } as const;
 const formatting = /[\\`*_~|<>#[\]()-]/g;
-const unprintable = /[\p{Cc}\u2028\u2029\u200b-\u200f\u202a-\u202e\u2066-\u2069]/gu;
-
-function plain(text: string): string {
-  return text.replaceAll(unprintable, " ");
-}
+/** An at sign that mentions nobody. */
+const inertAt = "@\u200c";
 
 /** Whatever the service would take for formatting stands as itself, and an at sign mentions nobody. */
 function harmless(text: string): string {
-  return plain(text)
+  return clean(text)
     .replaceAll(formatting, (mark) => `\\${mark}`)
-    .replaceAll("@", "@\u200b");
+    .replaceAll("@", inertAt);
 }
 
 /** Never within a character that has two units, never after a lone backslash. */
@@ -42,5 +40,5 @@ export function chatText({ level, title, text, facts = {} }: ChatMessage): strin
 
 /** Inside a table only its own end is formatting. */
 function inTable(row: string): string {
-  return plain(row).replaceAll("`", "'").replaceAll("@", "@\u200b");
+  return clean(row).replaceAll("`", "'").replaceAll("@", inertAt);
 }

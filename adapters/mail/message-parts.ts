@@ -1,5 +1,6 @@
 // A message as the mail library takes it. Whatever comes from elsewhere is one line of text, so that nothing can begin a header of its own.
 import type { SendMailOptions } from "nodemailer";
+import { clean } from "../../contracts/src/clean.ts";
 import { Fault } from "../../contracts/src/fault.ts";
 import { mailAttachmentBytesMax } from "../../contracts/src/records/report-schedule.ts";
 import type { MailMessage } from "../../ports/mail.ts";
@@ -10,8 +11,9 @@ export interface MailAddresses {
 }
 
 const idForm = /^[A-Za-z0-9._-]{1,128}@[A-Za-z0-9.-]{1,200}$/;
-const line = (text: string, lengthMax: number): string =>
-  text.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, " ").slice(0, lengthMax);
+const line = (text: string, lengthMax: number): string => clean(clean(text).slice(0, lengthMax));
+/** Its own lines are the only ones that it has. */
+const lines = (text: string): string => text.split("\n").map(clean).join("\n");
 
 /** Throws INVALID_ARGUMENT for what must not be sent. */
 export function partsOf(message: MailMessage, { from, to }: MailAddresses): SendMailOptions {
@@ -25,7 +27,7 @@ export function partsOf(message: MailMessage, { from, to }: MailAddresses): Send
     to: [...to],
     messageId: `<${message.messageId}>`,
     subject: line(message.subject, 300),
-    text: message.text,
+    text: lines(message.text),
     attachments: message.attachments.map(({ name, contentType, content }) => ({
       filename: line(name, 200),
       contentType: line(contentType, 100),

@@ -77,6 +77,11 @@ export function createTerminal(streams: Streams, environment: Environment): Term
   };
 }
 
+/** Of what is said beside the answer, where its lines are ours to break. */
+export function widthOfTalk({ size }: Pick<Terminal, "size">): number {
+  return size?.columns ?? 80;
+}
+
 /** Read each time: a window is resized while a list is watched. */
 function sizeOf(stdout: NodeJS.WriteStream): Terminal["size"] {
   const { isTTY, columns, rows } = stdout;

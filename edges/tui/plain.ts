@@ -1,8 +1,8 @@
 // The desk without a screen: what it would show first, and then every change as one line, for screen readers, pipes and logs.
 
+import { clean } from "../../contracts/src/clean.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Timers } from "../../ports/timers.ts";
-import { clean } from "../words/clean.ts";
 import { amount } from "../words/figures.ts";
 import { isOpen } from "../words/order-words.ts";
 import { watchdogWord } from "../words/risk-words.ts";

@@ -134,7 +134,7 @@ function performer(surroundings: TuiSurroundings, storeOf: () => Store, signal: 
   return (effect: Effect): void => {
     switch (effect.kind) {
       case "load detail":
-        void detailOf(effect.target, client, clock).then((lines) => {
+        void detailOf(effect.target, client, { clock, columns: sizeOf(streams).columns }).then((lines) => {
           storeOf().dispatch({ kind: "detail", asked: effect.asked, lines, at: clock.now() });
         });
         return;

@@ -1,8 +1,8 @@
 // The simulated faults of the paper broker and the paper market as a person reads it.
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { AnswerOf } from "../client/src/types.ts";
-import { pairs } from "./clean.ts";
 import { exactPercent } from "./figures.ts";
+import { pairs } from "./pairs.ts";
 import { leftMs, moment } from "./times.ts";
 
 export type Faults = AnswerOf<"getPaperWeather">;

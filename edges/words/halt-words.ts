@@ -1,7 +1,7 @@
 // Halts in the words of every face: whom they stop, which is strictest, how far each has come, and what is counted once it is lifted.
+import { clean } from "../../contracts/src/clean.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { AnswerOf } from "../client/src/types.ts";
-import { clean } from "./clean.ts";
 import { moment } from "./times.ts";
 
 export type HaltStatus = AnswerOf<"getHaltStatus">;
@@ -43,9 +43,14 @@ export function scopeWord(severity: Halt["severity"] | undefined): string {
   return { FIRM_HALT: "firm", FUND_HALT: "fund", STRATEGY_HALT: "strategy" }[severity];
 }
 
+/** What somebody wrote, in a line of ours: where it begins and ends can be seen, and it cannot end itself. */
+export function quoted(text: string): string {
+  return `“${clean(text).replaceAll(/[“”]/g, '"')}”`;
+}
+
 export function haltLine(halt: Halt, now: Instant): string {
   const since = halt.since === undefined ? "" : `, since ${moment(halt.since, now)}`;
-  return `${halt.severity}  ${scopeText(halt)}${since}, by ${clean(halt.requested_by)}: ${clean(halt.reason)}`;
+  return `${halt.severity}  ${scopeText(halt)}${since}, by ${clean(halt.requested_by)}. Reason: ${quoted(halt.reason)}`;
 }
 
 /** Where losses are counted from once the halts are lifted. */

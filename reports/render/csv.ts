@@ -1,6 +1,6 @@
-// The main table of a document as CSV (RFC 4180). Text that a spreadsheet would run as a formula is made text, and what cannot be seen is spelled out.
+// The main table of a document as CSV (RFC 4180). Text that a spreadsheet would run as a formula is made text, and what cannot be seen is marked.
+import { clean } from "../../contracts/src/clean.ts";
 import type { Cell, ReportDocument, Table } from "../document.ts";
-import { spelledOut } from "./escape.ts";
 
 function mainTable(document: ReportDocument): Table | undefined {
   const tables = document.sections.flatMap(({ blocks }) => blocks).filter((block) => block.kind === "table");
@@ -19,7 +19,7 @@ const number = /^-?\d+(\.\d+)?$/;
 function csvCell(cell: Cell): string {
   if (cell === null) return "";
   if (typeof cell === "number") return String(cell);
-  const text = spelledOut(cell);
+  const text = clean(cell);
   return quoted(/^[=+\-@]/.test(text) && !number.test(text) ? `'${text}` : text);
 }
 

@@ -2,7 +2,7 @@
 // with the headings of tables repeated, and says PAPER, and that something does not tie, on every page.
 import { definitions, type MetricId } from "../definitions.ts";
 import { type Block, type Chart, isReconciled, type Metric, type ReportDocument, type Table } from "../document.ts";
-import { escaped } from "./escape.ts";
+import { escaped, isolated } from "./escape.ts";
 import { metricNotes, shownColumn, shownFigure, shownMoment, shownMoney } from "./numbers.ts";
 import { style } from "./style.ts";
 import { chartSvg } from "./svg.ts";
@@ -59,7 +59,7 @@ function blockHtml(block: Block, document: ReportDocument): string {
     case "chart":
       return chartHtml(block);
     case "text":
-      return `<p>${escaped(block.text)}</p>`;
+      return `<p>${isolated(block.text)}</p>`;
     case "metrics":
       return metricsHtml(
         document.metrics.filter(({ id }) => block.ids.includes(id)),
@@ -97,7 +97,8 @@ function tableHtml({ title, columns, rows }: Table): string {
   );
   const lines = rows.map((_row, at) => {
     const cells = columns.map((column, index) => {
-      const text = escaped(shown[index]?.[at] ?? "");
+      const cell = shown[index]?.[at] ?? "";
+      const text = column.kind === "text" && cell !== "" ? isolated(cell) : escaped(cell);
       if (index === 0) return `<th scope="row"${isNumber(column.kind) ? ' class="number"' : ""}>${text}</th>`;
       return `<td${isNumber(column.kind) ? ' class="number"' : ""}>${text}</td>`;
     });
@@ -135,8 +136,8 @@ function reconciliation({ reconciliation: lines }: ReportDocument): string {
 
 function notes({ exclusions, data_quality }: ReportDocument): string {
   const items = [
-    ...data_quality.map(({ what, detail }) => `<li><b>${escaped(what)}.</b> ${escaped(detail)}</li>`),
-    ...exclusions.map(({ what, why, count }) => `<li><b>${escaped(what)} (${count}).</b> ${escaped(why)}</li>`),
+    ...data_quality.map(({ what, detail }) => `<li><b>${isolated(what)}.</b> ${isolated(detail)}</li>`),
+    ...exclusions.map(({ what, why, count }) => `<li><b>${isolated(what)} (${count}).</b> ${isolated(why)}</li>`),
   ];
   const list = items.length === 0 ? "<p>Nothing was left out.</p>" : `<ul>${items.join("")}</ul>`;
   return `<section id="data"><h2>Data and exclusions</h2>${list}</section>`;
@@ -145,7 +146,7 @@ function notes({ exclusions, data_quality }: ReportDocument): string {
 function parameters({ parameters: given }: ReportDocument): string {
   const rows = Object.entries(given).map(([name, value]) => {
     const text = Array.isArray(value) ? value.join(", ") : String(value ?? "none");
-    return `<tr><th scope="row">${escaped(name)}</th><td>${escaped(text)}</td></tr>`;
+    return `<tr><th scope="row">${escaped(name)}</th><td>${isolated(text)}</td></tr>`;
   });
   return `<section id="parameters"><h2>Parameters</h2>${wide("What was asked for", `<thead><tr><th scope="col">Parameter</th><th scope="col">Value</th></tr></thead><tbody>${rows.join("")}</tbody>`)}</section>`;
 }

@@ -1,8 +1,8 @@
 // A document as the data that the PDF's template sets: every figure already in the form in which people read it, every text as text. A PDF has at most
 // 1,000 rows; what is left out is counted where it is missing.
+import { clean } from "../../contracts/src/clean.ts";
 import { definitions, type MetricId } from "../definitions.ts";
 import { type Block, type Chart, isReconciled, type Metric, type ReportDocument, type Table } from "../document.ts";
-import { spelledOut } from "./escape.ts";
 import { metricNotes, shownColumn, shownFigure, shownMoment, shownMoney } from "./numbers.ts";
 import { standaloneSvg } from "./svg.ts";
 
@@ -59,7 +59,7 @@ export function pdfContent(document: ReportDocument): PdfContent {
       case "table":
         return tableOf(block, rowsPerTable);
       case "text":
-        return { kind: "text", text: spelledOut(block.text) };
+        return { kind: "text", text: clean(block.text) };
       case "metrics":
         return {
           kind: "figures",
@@ -77,15 +77,13 @@ export function pdfContent(document: ReportDocument): PdfContent {
   return {
     charts,
     pages: {
-      title: spelledOut(title),
-      period: spelledOut(
-        `${period.start} to ${period.end}, ${currency}, as of ${shownMoment(as_of)}; all times are UTC`,
-      ),
+      title: clean(title),
+      period: clean(`${period.start} to ${period.end}, ${currency}, as of ${shownMoment(as_of)}; all times are UTC`),
       stamps: { paper: document.mode === "PAPER", broken },
-      heading: spelledOut(`${title}, ${period.start} to ${period.end}`),
+      heading: clean(`${title}, ${period.start} to ${period.end}`),
       footing: `${broken ? "Does not reconcile" : `Reconciled: ${lines} of ${lines} lines tie`}. Facts ${document.facts_sha256.slice(0, 16)}, audit log up to ${document.audit_sequence ?? "no entry"}.`,
       sections: [
-        ...document.sections.map(({ title, blocks }) => ({ title: spelledOut(title), blocks: blocks.map(shown) })),
+        ...document.sections.map(({ title, blocks }) => ({ title: clean(title), blocks: blocks.map(shown) })),
         ...closing(document, rowsPerTable),
       ],
     },
@@ -118,7 +116,7 @@ function tableOf(table: Table, rowsMax: number): PdfTable {
   );
   const rows = kept.map((_row, at) => shown.map((column) => cellOf(column[at] ?? "")));
   const columns = table.columns.map(({ title: given, kind }, index) => {
-    const [title, number] = [spelledOut(given), kind !== "text" && kind !== "date"];
+    const [title, number] = [clean(given), kind !== "text" && kind !== "date"];
     const longest = rows.reduce((found, row) => Math.max(found, (row[index] ?? "").length), 0);
     // Headings and texts may break between words.
     const word = Math.max(...title.split(" ").map((each) => each.length));
@@ -126,7 +124,7 @@ function tableOf(table: Table, rowsMax: number): PdfTable {
   });
   return {
     kind: "table",
-    title: spelledOut(table.title),
+    title: clean(table.title),
     ...fitting(columns),
     columns,
     rows,
@@ -142,10 +140,13 @@ const longWord = new RegExp(`[^\\s-]{${wordLettersMax}}(?=[^\\s-])`, "gu");
 const mayBreak = "\u200b";
 
 function cellOf(text: string): string {
-  const whole = spelledOut(text).replace(longWord, `$&${mayBreak}`);
+  const whole = clean(text).replace(longWord, `$&${mayBreak}`);
   if (whole.length <= cellLengthMax) return whole;
   return `${whole.slice(0, cellLengthMax)} (${whole.length - cellLengthMax} more characters)`;
 }
+
+/** As <bdi> on a page: the characters are ours, so they are put around what is cleaned. */
+const isolated = (text: string): string => `\u2068${clean(text)}\u2069`;
 
 /** As large as the widest cells allow, on a page that lies on its side where an upright one is too narrow. */
 function fitting(columns: PdfTable["columns"]): { readonly size: number; readonly lying: boolean } {
@@ -159,7 +160,7 @@ function fitting(columns: PdfTable["columns"]): { readonly size: number; readonl
 
 function chartOf(chart: Chart, charts: Record<string, string>): PdfBlock {
   const svg = standaloneSvg(chart);
-  const title = spelledOut(chart.title);
+  const title = clean(chart.title);
   if (svg === "") return { kind: "text", text: `${title}: there is nothing to draw.` };
   const file = `chart-${Object.keys(charts).length}.svg`;
   charts[file] = svg;
@@ -168,7 +169,7 @@ function chartOf(chart: Chart, charts: Record<string, string>): PdfBlock {
 
 function figureRow(metric: Metric, currency: string): readonly string[] {
   const { name } = definitions[metric.id as MetricId];
-  return [name, shownFigure(metric, currency), metric.definition, metricNotes(metric)].map(spelledOut);
+  return [name, shownFigure(metric, currency), metric.definition, metricNotes(metric)].map(clean);
 }
 
 /** What ties, what was left out, and what was asked for. */
@@ -183,8 +184,8 @@ function closing(document: ReportDocument, rowsMax: number): PdfPages["sections"
     return [name, left, right, tied ? "0" : shownMoney(difference), tied ? "ties" : "DOES NOT TIE"];
   });
   const notes = [
-    ...data_quality.map(({ what, detail }) => `${what}. ${detail}`),
-    ...exclusions.map(({ what, why, count }) => `${what} (${count}). ${why}`),
+    ...data_quality.map(({ what, detail }) => `${isolated(what)}. ${isolated(detail)}`),
+    ...exclusions.map(({ what, why, count }) => `${isolated(what)} (${count}). ${isolated(why)}`),
   ];
   const given = Object.entries(parameters).map(([name, value]) => [
     name,
@@ -201,10 +202,7 @@ function closing(document: ReportDocument, rowsMax: number): PdfPages["sections"
     { title: "Reconciliation", blocks: [table("What must be equal", tieColumns, ties)] },
     {
       title: "Data and exclusions",
-      blocks: (notes.length === 0 ? ["Nothing was left out."] : notes).map((each) => ({
-        kind: "text",
-        text: spelledOut(each),
-      })),
+      blocks: (notes.length === 0 ? ["Nothing was left out."] : notes).map((text) => ({ kind: "text", text })),
     },
     {
       title: "Parameters",

@@ -7,7 +7,7 @@ export const pdfTemplate = `
 #let stamp(body, colour) = box(stroke: 0.8pt + colour, inset: (x: 5pt, y: 2.5pt), radius: 1.5pt, text(size: 8pt, weight: 600, fill: colour, body))
 
 #set document(title: pages.title, author: "Portcullis", date: none)
-#set text(font: "Inter", size: 9pt, lang: "en", fallback: false, hyphenate: false, ligatures: false, features: ("calt": 0), number-width: "tabular", fill: rgb("#1a1d21"))
+#set text(font: ("Inter", "JetBrains Mono"), size: 9pt, lang: "en", fallback: false, hyphenate: false, ligatures: false, features: ("calt": 0), number-width: "tabular", fill: rgb("#1a1d21"))
 #set par(leading: 0.6em)
 #set page(
   paper: "a4",

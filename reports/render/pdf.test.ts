@@ -56,7 +56,7 @@ describe("a PDF", () => {
     const document = documentOf();
     const section = { id: "x", title: hostile, blocks: [{ kind: "text" as const, id: "x", text: hostile }] };
     const { pages } = pdfContent({ ...document, title: hostile, sections: [section] });
-    expect(pages.title).toBe('<b>#import "x" $x$ *b* =1+1 \\u0007');
+    expect(pages.title).toBe('<b>#import "x" $x$ *b* =1+1 ⟨U+0007⟩');
     await expect(pdfOf({ ...document, title: hostile, sections: [section] })).resolves.toBeInstanceOf(Uint8Array);
   });
   it("takes no more rows than it may, shares them, and counts the rest", () => {

@@ -26,7 +26,7 @@ and still exits above 0 (\`doctor\` that found something, an enrolment that wait
 has its document on stdout.
 
 Nothing is asked where no terminal is: the command fails and names the option to add. No secret is taken as an argument, with the exception
-of one-time codes. Text from elsewhere is stripped of control characters before it reaches the terminal.
+of one-time codes. What cannot be seen in text from elsewhere is shown as a mark, \`⟨U+202E⟩\`.
 
 ## Where settings come from
 

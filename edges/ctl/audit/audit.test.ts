@@ -268,7 +268,7 @@ describe("status and fsck", () => {
     for (const line of [
       /^Trust +operator-trusted, anchored in 2 places: a history that was cut or rewritten is found .* unless/m,
       /^Anchor +file \/mnt\/a\.jsonl: 8 entries, up to date$/m,
-      /^Anchor +database x at y:5432: 3 entries, behind for 10 min\. It does not answer\.$/m,
+      /^Anchor +database x at y:5432: 3 entries, behind for 10 min\. It does not ⟨U\+001B⟩\[2Janswer\.$/m,
       /^Anchor +away: 0 entries known\. Nobody\.$/m,
       /^Old key +k\+1\+x \(signed sizes 0 to 5, revoked\)$/m,
       /^Key +k\+2\+y \(signs from size 5 on\)$/m,
@@ -311,7 +311,7 @@ describe("status and fsck", () => {
     serveRun("inspections", { inspection: differs }, [5]);
     const repaired = await run("fsck --rebuild");
     expect(repaired.exit).toBe(10);
-    expect(repaired.stdout).toMatch(/^finding {2}A tile differs\.$/m);
+    expect(repaired.stdout).toMatch(/^finding {2}A tile ⟨U\+001B⟩\[2Jdiffers\.$/m);
     expect(repaired.stdout).toMatch(/^rebuilt {2}tile\/0\/000$/m);
     expect(JSON.parse(server.calls(route).at(-1)?.body ?? "")).toEqual({ rebuild: true });
     const lie = { ...integrity, code: "INDEX_MISMATCH" };
@@ -655,7 +655,7 @@ describe("tail", () => {
     const newest = await run("tail");
     expect(numbers(newest.stdout)).toEqual(upTo(10, 30));
     expect(newest.stdout.split("\n")[0]).toBe(
-      '10  2026-11-15T13:29:00.000000Z  service:riskengine  order.decided  o-1  {"note":"\\u001b[31mred  ","n":10}',
+      '10  2026-11-15T13:29:00.000000Z  service:riskengine  order.decided  o-1  {"note":"\\u001b[31mred ⟨U+202E⟩","n":10}',
     );
     expect(numbers((await run("tail --count 3")).stdout)).toEqual([27, 28, 29]);
     expect(numbers((await run("tail --from-sequence 12 --count 9")).stdout)).toEqual(upTo(12, 21));
@@ -668,7 +668,7 @@ describe("tail", () => {
 
   it("shows an entry that is none, and refuses options that contradict each other", async () => {
     serveLog(2, { textOf: (at) => (at === 1 ? "not\u0007 json" : text(at)) });
-    expect((await run("tail")).stdout).toMatch(/^0 {2}2026.*\nnot {2}json\n$/);
+    expect((await run("tail")).stdout).toMatch(/^0 {2}2026.*\nnot⟨U\+0007⟩ json\n$/);
     expect(await run("tail --follow --from-sequence 0 --count 1")).toMatchObject({ exit: 2, stdout: "" });
     expect(await run("tail --count none")).toMatchObject({ exit: 2, stdout: "" });
   });

@@ -271,7 +271,7 @@ describe("the device flow", () => {
     });
     answers(granted());
     const { stderr } = await run("auth login");
-    expect(stderr).toContain("AB C");
+    expect(stderr).toContain("A⟨U+001B⟩[2JB⟨U+202E⟩C");
   });
 });
 

@@ -1,20 +1,14 @@
 // Halts as people read them: whom they stop, since when, why, and what is still to be done about each.
 import type { Instant } from "../../../contracts/src/instant.ts";
-import { clean } from "../../words/clean.ts";
-import { baselineText, type Halt, type HaltStatus, provenText } from "../../words/halt-words.ts";
-import { moment } from "../../words/times.ts";
+import { fieldLines } from "../../words/field-lines.ts";
+import { requestGroup } from "../../words/fields.ts";
+import { type Halt, type HaltStatus, provenText } from "../../words/halt-words.ts";
 import type { Column } from "./listing.ts";
 
 /** A request to lift everything, for whoever may sign it. */
-export function pendingText(status: HaltStatus, now: Instant): readonly string[] {
+export function pendingText(status: HaltStatus, now: Instant, width: number): readonly string[] {
   if (status.request_id === undefined) return [];
-  const until = status.expires_at === undefined ? "" : ` until ${moment(status.expires_at, now)}`;
-  const asks =
-    status.requested_by === undefined ? "" : ` ${clean(status.requested_by)} asks: ${clean(status.reason ?? "")}`;
-  return [
-    `The request ${clean(status.request_id)} to lift all of them waits for a co-signer${until}.${asks}`,
-    `Once it is signed: ${baselineText(status.baseline)}`,
-  ];
+  return ["A request to lift all of them waits for a co-signer.", ...fieldLines([requestGroup(status, now)], width)];
 }
 
 /** One row of the list: a halt and how far what follows it has come. */

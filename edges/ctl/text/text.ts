@@ -1,19 +1,19 @@
-// Text for a terminal: whatever came from elsewhere is cleaned of what could move the cursor, colour the screen or turn the reading
-// direction, because a name or an error message is data and never an instruction to the terminal.
+// Text for a terminal: whatever came from elsewhere is cleaned, because a name or an error message is data and never an instruction to the terminal.
+import { clean, replaceUnseen } from "../../../contracts/src/clean.ts";
 import { fromUnixMs, type Instant } from "../../../contracts/src/instant.ts";
-import { clean, unsafe } from "../../words/clean.ts";
 
 // biome-ignore lint/performance/noBarrelFile: verbs take all words of the terminal from here, those of every face too.
-export { clean, pairs } from "../../words/clean.ts";
+export { clean } from "../../../contracts/src/clean.ts";
+export { pairs } from "../../words/pairs.ts";
 export { fromNow as age, leftMs, moment, shortTime, span } from "../../words/times.ts";
 
 /** One JSON document; characters that a terminal might obey are written as escapes, which JSON allows inside strings. */
 export function jsonText(value: unknown): string {
   const spelt = JSON.stringify(value, null, 2) ?? "null";
-  return spelt.replace(unsafe, (found) =>
-    found === "\n" ? found : `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+  return replaceUnseen(spelt, (found) => (found === "\n" ? found : found.split("").map(escaped).join("")));
 }
+
+const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
 /** A table without borders, so that it can be cut and pasted. Nothing is truncated: a column that is given a width wraps its text. */
 export async function table(

@@ -2,6 +2,8 @@
 
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { Client } from "../../client/src/types.ts";
+import { fieldLines } from "../../words/field-lines.ts";
+import { haltGroups } from "../../words/fields.ts";
 import { baselineText, type HaltStatus, haltLine } from "../../words/halt-words.ts";
 import { confirmed, confirmOption } from "../confirm.ts";
 import { dryRun, dryRunOption, hitLines } from "../danger.ts";
@@ -10,6 +12,7 @@ import { onlyOne } from "../id-prefix.ts";
 import { sixDigits } from "../login/one-time-code.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
 import { scopeArgument } from "../scope-argument.ts";
+import { widthOfTalk } from "../terminal.ts";
 import { pendingText } from "../text/halt-text.ts";
 import { clean, moment, pairs } from "../text/text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
@@ -166,13 +169,13 @@ async function show(context: Context, client: Client, { id, requestId }: Shown):
   });
   if (context.json) return status;
   const now = context.clock.now();
-  for (const halt of status.halts) context.terminal.say(haltLine(halt, now));
-  if (status.restarts.length > 0) {
-    context.terminal.say(`May trade again afterwards: ${status.restarts.map(clean).join(", ")}.`);
-  }
+  const width = widthOfTalk(context.terminal);
+  for (const line of fieldLines(haltGroups(status.halts, now), width)) context.terminal.say(line);
   // Whoever signs sees what they sign; another request than the named one is the server's to refuse.
   if (requestId !== undefined && status.request_id === requestId) {
-    for (const line of pendingText(status, now)) context.terminal.say(line);
+    for (const line of pendingText(status, now, width)) context.terminal.say(line);
+  } else if (status.restarts.length > 0) {
+    context.terminal.say(`May trade again afterwards: ${status.restarts.map(clean).join(", ")}.`);
   }
   return status;
 }

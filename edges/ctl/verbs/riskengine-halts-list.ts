@@ -1,5 +1,6 @@
 // `ctl riskengine halts list`: every halt in force, and what is still to be done about each.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
+import { widthOfTalk } from "../terminal.ts";
 import { haltColumns, haltRows, haltsWithSteps, pendingText } from "../text/halt-text.ts";
 import { isForPeople, listing, listOptions } from "../text/listing.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
@@ -25,7 +26,8 @@ async function run(context: Context): Promise<Answer> {
   const id = context.option("id");
   const status = await (await context.client()).getHaltStatus(id === undefined ? {} : { id });
   const now = context.clock.now();
-  if (isForPeople(context)) for (const line of pendingText(status, now)) context.terminal.say(line);
+  const { terminal } = context;
+  if (isForPeople(context)) for (const line of pendingText(status, now, widthOfTalk(terminal))) terminal.say(line);
   const none = status.known
     ? "No halt is in force."
     : "The halts cannot be read: after 2 s of that everything counts as halted.";

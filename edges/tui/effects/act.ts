@@ -1,8 +1,8 @@
 // Carries out what a dialog of the terminal desk asked for; what a server or the network did instead is an outcome too.
+import { clean } from "../../../contracts/src/clean.ts";
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import { failureOf } from "../../ctl/failure.ts";
 import { type Acting, act, nameOf, type Outcome, type Request } from "../../words/act.ts";
-import { clean } from "../../words/clean.ts";
 
 /** Never throws for what a server or network did. */
 export async function actReported(request: Request, acting: Acting): Promise<void> {

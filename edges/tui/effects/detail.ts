@@ -2,6 +2,7 @@
 // strategies, a halt with what will restart. The words are ctl's own.
 
 import picocolors from "picocolors";
+import { clean } from "../../../contracts/src/clean.ts";
 import type { Instant } from "../../../contracts/src/instant.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { AnswerOf, Client } from "../../client/src/types.ts";
@@ -10,9 +11,9 @@ import { decisionsText } from "../../ctl/text/decision-text.ts";
 import { envelopeText } from "../../ctl/text/envelope-text.ts";
 import { pendingText } from "../../ctl/text/halt-text.ts";
 import { orderText } from "../../ctl/text/order-text.ts";
-import { clean } from "../../words/clean.ts";
+import { fieldLines } from "../../words/field-lines.ts";
+import { haltFields } from "../../words/fields.ts";
 import { amount as money, percent } from "../../words/figures.ts";
-import { haltLine } from "../../words/halt-words.ts";
 import { price } from "../../words/money.ts";
 import { moment } from "../../words/times.ts";
 import type { Target } from "../model/target.ts";
@@ -21,10 +22,16 @@ import { limitName } from "../screens/risk.ts";
 
 const noPaint = picocolors.createColors(false);
 
+interface DetailAt {
+  readonly clock: Clock;
+  /** Of the terminal: text of others stands behind a bar, line by line. */
+  readonly columns: number;
+}
+
 /** Never throws for what a server said: that is what the detail then shows. */
-export async function detailOf(target: Target, client: Client, clock: Clock): Promise<readonly string[]> {
+export async function detailOf(target: Target, client: Client, at: DetailAt): Promise<readonly string[]> {
   try {
-    const text = await textOf(target, client, clock);
+    const text = await textOf(target, client, at);
     return text.split("\n");
   } catch (thrown) {
     const { detail, hint } = await failureOf(thrown);
@@ -32,7 +39,7 @@ export async function detailOf(target: Target, client: Client, clock: Clock): Pr
   }
 }
 
-function textOf(target: Target, client: Client, clock: Clock): Promise<string> {
+function textOf(target: Target, client: Client, { clock, columns }: DetailAt): Promise<string> {
   switch (target.kind) {
     case "order":
       return orderDetail(target.orderId, client, clock.now());
@@ -41,7 +48,7 @@ function textOf(target: Target, client: Client, clock: Clock): Promise<string> {
     case "fund":
       return fundDetail(target.fundId, client, clock);
     case "halt":
-      return haltDetail(target, client, clock.now());
+      return haltDetail(target, client, { now: clock.now(), columns });
   }
 }
 
@@ -126,7 +133,11 @@ async function fundDetail(fundId: string, client: Client, clock: Clock): Promise
   ].join("\n");
 }
 
-async function haltDetail({ haltId, scope }: Target & { kind: "halt" }, client: Client, now: Instant): Promise<string> {
+async function haltDetail(
+  { haltId, scope }: Target & { kind: "halt" },
+  client: Client,
+  { now, columns }: { readonly now: Instant; readonly columns: number },
+): Promise<string> {
   const [status, all] = await Promise.all([
     scope === "" ? client.getHaltStatus() : client.getHaltStatus({ id: scope }),
     client.getHaltStatus(),
@@ -135,7 +146,7 @@ async function haltDetail({ haltId, scope }: Target & { kind: "halt" }, client: 
   if (halt === undefined) return "This halt is not in force any more.";
   const steps = all.progress.find(({ halt_id }) => halt_id === haltId)?.steps ?? [];
   return [
-    haltLine(halt, now),
+    ...fieldLines([{ title: "HALT", fields: haltFields(halt, now) }], columns),
     "",
     ...steps.map(({ step, proven, at, detail }) =>
       clean(
@@ -147,6 +158,6 @@ async function haltDetail({ haltId, scope }: Target & { kind: "halt" }, client: 
     `Restarts   ${status.restarts.map(clean).join(", ") || "nothing: another halt covers it"}`,
     `Halt       ${clean(haltId)}, epoch ${halt.epoch ?? "?"}`,
     "",
-    ...pendingText(all, now),
+    ...pendingText(all, now, columns),
   ].join("\n");
 }

@@ -2,7 +2,7 @@
 // key that opened the dialog.
 import { plusMilliseconds } from "../../../contracts/src/instant.ts";
 import type { KeyEvent } from "../keys.ts";
-import { type Dialog, isAsked, requestOf, type Step } from "./dialog.ts";
+import { aboutLines, type Dialog, isAsked, requestOf, type Step } from "./dialog.ts";
 import { type Step as Done, just } from "./events.ts";
 import type { State } from "./state.ts";
 
@@ -27,7 +27,23 @@ export function dialogKey(state: State, dialog: Dialog, input: KeyEvent): Done {
   const step = dialog.steps[dialog.at];
   if (step === undefined) return just({ ...state, dialog: undefined });
   if (input.kind === "key" && input.key === "enter") return entered(state, dialog, step);
-  return just({ ...state, dialog: changed(dialog, step, input) });
+  const scrolled = step.kind === "choose" ? undefined : scrolledTo(dialog, input, state.size.columns);
+  return just({ ...state, dialog: scrolled ?? changed(dialog, step, input) });
+}
+
+/** What does not fit is read line by line before the word is typed. */
+const moves: Partial<Record<(KeyEvent & { kind: "key" })["key"], number>> = {
+  up: -1,
+  down: 1,
+  pageUp: -8,
+  pageDown: 8,
+};
+
+function scrolledTo(dialog: Dialog, input: KeyEvent, width: number): Dialog | undefined {
+  const move = input.kind === "key" ? moves[input.key] : undefined;
+  if (move === undefined) return undefined;
+  const last = aboutLines(dialog, width).length - 1;
+  return { ...dialog, top: Math.max(0, Math.min(last, dialog.top + move)) };
 }
 
 function changed(dialog: Dialog, step: Step, input: KeyEvent): Dialog {

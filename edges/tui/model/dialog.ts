@@ -1,5 +1,8 @@
 // A dialog as data: what is to be done, to what, and the questions that stand before it. What it is for is fixed when it opens; the lists may move below it.
 import type { Choice, Request } from "../../words/act.ts";
+import { fieldLines } from "../../words/field-lines.ts";
+import type { FieldGroup } from "../../words/fields.ts";
+import { wrapped } from "../../words/wrapped.ts";
 
 export type Act = Request["act"] | "unlock";
 
@@ -14,6 +17,10 @@ export interface Dialog {
   readonly title: string;
   /** What will happen, said before the word is typed. */
   readonly facts: readonly string[];
+  /** What others wrote about it: who, what, since and why. */
+  readonly about: readonly FieldGroup[];
+  /** The first line of all that which is shown, where there is no room for the whole. */
+  readonly top: number;
   readonly steps: readonly Step[];
   readonly at: number;
   readonly phase: "asking" | "sending" | "outcome";
@@ -25,6 +32,11 @@ export interface Dialog {
   readonly requestId?: string;
   /** Why an entry was not taken. */
   readonly complaint: string | undefined;
+}
+
+/** What a dialog says before it asks, whole. */
+export function aboutLines({ facts, about }: Pick<Dialog, "facts" | "about">, width: number): readonly string[] {
+  return [...facts.flatMap((text) => wrapped(text, width)), ...fieldLines(about, width)];
 }
 
 /** Steps that are not asked for are passed over: a code, where the choice needs none. */

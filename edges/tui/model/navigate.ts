@@ -1,7 +1,8 @@
 // Keys outside a dialog: which screen, which row, what is filtered, sorted, frozen and opened. None of them changes anything on the server.
+
+import { wrapped } from "../../words/wrapped.ts";
 import type { KeyEvent, NamedKey } from "../keys.ts";
 import { screenNamed, screens } from "../screens/index.ts";
-import { wrapped } from "../view/text.ts";
 import { type Step as Done, just } from "./events.ts";
 import { openDialog } from "./open-dialog.ts";
 import { allRows, currentRow, cursorIndex, shownSections, sortHeads } from "./rows.ts";

@@ -1,7 +1,8 @@
 // What each acting key asks before it acts. Stopping is easy: it needs no unlocking. Everything else needs `u` with a reason first.
 
 import type { Choice } from "../../words/act.ts";
-import { scopeIdOf, scopeOf } from "../../words/halt-words.ts";
+import { type FieldGroup, haltGroups, requestGroup } from "../../words/fields.ts";
+import { byStrictness, scopeIdOf, scopeOf } from "../../words/halt-words.ts";
 import { type Data, type Halt, listOf } from "../lists.ts";
 import type { Act, Dialog, Step } from "./dialog.ts";
 import { currentRow } from "./rows.ts";
@@ -62,11 +63,19 @@ const builders: Readonly<Record<ActKey, (state: State) => Dialog | string>> = {
     ),
 };
 
-function dialogOf(act: Act, title: string, facts: readonly string[], steps: readonly Step[]): Dialog {
+function dialogOf(
+  act: Act,
+  title: string,
+  facts: readonly string[],
+  steps: readonly Step[],
+  about: readonly FieldGroup[] = [],
+): Dialog {
   return {
     act,
     title,
     facts,
+    about,
+    top: 0,
     steps,
     at: 0,
     phase: "asking",
@@ -150,12 +159,13 @@ function resumeDialog(state: State): Dialog | string {
   const wanted = target?.kind === "halt" ? choices.findIndex(({ id }) => id === target.scope) : 0;
   const { restarts } = state.data.held.halts?.value ?? { restarts: [] };
   const facts = restarts.length === 0 ? [] : [`May trade again when everything is lifted: ${restarts.join(", ")}.`];
-  return dialogOf("resume", "RESUME", facts, [
+  const steps: readonly Step[] = [
     chooseStep("What to resume", choices, Math.max(0, wanted)),
     ownReason(state),
     wordStep("RESUME"),
     { kind: "code", value: "" },
-  ]);
+  ];
+  return dialogOf("resume", "RESUME", facts, steps, haltGroups(byStrictness(halts), state.now));
 }
 
 function idsOf(halts: readonly Halt[]): readonly string[] {
@@ -165,16 +175,14 @@ function idsOf(halts: readonly Halt[]): readonly string[] {
 function cosignDialog(state: State): Dialog | string {
   const status = state.data.held.halts?.value;
   if (status?.request_id === undefined) return "No request to resume waits for a signature.";
-  const lifted = status.halts.map((halt) => `${scopeOf(halt)} (${halt.reason})`).join(", ");
   const dialog = dialogOf(
     "cosign",
     "CO-SIGN THE REQUEST TO RESUME EVERYTHING",
     [
-      `${status.requested_by ?? "Somebody"} asks: ${status.reason ?? ""}`,
-      `Request ${status.request_id}. With your signature these are lifted: ${lifted}.`,
-      status.baseline === "rebased" ? "Losses are counted from now on." : "Losses keep their baseline.",
+      `With your signature ${status.halts.length === 1 ? "the only halt is" : `all ${status.halts.length} halts are`} lifted.`,
     ],
     [wordStep("RESUME"), { kind: "code", value: "" }],
+    [requestGroup(status, state.now), ...haltGroups(byStrictness(status.halts), state.now)],
   );
   return { ...dialog, requestId: status.request_id };
 }

@@ -20,8 +20,9 @@ import {
   threePositions,
   typed,
 } from "../../../testkit/tui/desk-fixture.ts";
+import { widthOf } from "../../words/wrapped.ts";
 import { frame } from "../view/frame.ts";
-import { plainText, widthOf } from "../view/text.ts";
+import { plainText } from "../view/text.ts";
 import type { Effect, Event } from "./events.ts";
 
 const enter = key("enter");

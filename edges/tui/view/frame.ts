@@ -3,6 +3,7 @@
 
 import { millisecondsBetween } from "../../../contracts/src/instant.ts";
 import { duration } from "../../words/times.ts";
+import { widthOf, wrapped } from "../../words/wrapped.ts";
 import { alwaysNeeded } from "../lists.ts";
 import { isFresh, linkWord } from "../model/link.ts";
 import { allRows, cursorIndex, isShownFresh, oldLists, shownSections } from "../model/rows.ts";
@@ -13,7 +14,7 @@ import { dialogLines } from "./dialog-lines.ts";
 import { helpLines } from "./help-lines.ts";
 import { keysLine } from "./keys-line.ts";
 import { tableLines } from "./table.ts";
-import { fitLine, type Line, type Look, pad, type Span, shown, span, widthOf, wrapped } from "./text.ts";
+import { fitLine, type Line, type Look, pad, type Span, shown, span } from "./text.ts";
 
 /** Less shows nothing that could be trusted. */
 const columnsMin = 60;

@@ -1,6 +1,8 @@
 // The last line: which keys do something here, the most important first, as many as fit.
+
+import { widthOf } from "../../words/wrapped.ts";
 import type { State } from "../model/state.ts";
-import { type Line, span, widthOf } from "./text.ts";
+import { type Line, span } from "./text.ts";
 
 export function keysLine(state: State, width: number): Line {
   let text = "";

@@ -1,6 +1,8 @@
 // Sections as lines: as many columns as fit, the least important ones left out first, and a window of rows in which the cursor is always seen.
+
+import { widthOf } from "../../words/wrapped.ts";
 import type { Head, Row, Section } from "../screens/screen.ts";
-import { cut, type Line, type Look, pad, type Span, shown, span, widthOf } from "./text.ts";
+import { cut, type Line, type Look, pad, type Span, shown, span } from "./text.ts";
 
 /** One column less between cells is what a narrow terminal gives first. */
 const gaps = [2, 1] as const;

@@ -1,8 +1,8 @@
 // Text that fits a terminal: how wide it is there, cut and padded to a width, and in plain ASCII where nothing else can be shown. Whatever came from
 // elsewhere is cleaned as ctl cleans it before its width is taken.
 
-import stringWidth from "string-width";
-import { clean } from "../../words/clean.ts";
+import { clean } from "../../../contracts/src/clean.ts";
+import { graphemes, simple, widthOf } from "../../words/wrapped.ts";
 
 export type Tone = "plain" | "good" | "bad" | "warn" | "dim" | "strong" | "inverse";
 
@@ -22,14 +22,6 @@ export interface Look {
 export function span(text: string, tone: Tone = "plain"): Span {
   return { text, tone };
 }
-
-const simple = /^[\u0020-\u007e]*$/;
-
-export function widthOf(text: string): number {
-  return simple.test(text) ? text.length : stringWidth(text);
-}
-
-const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
 /** At most so wide; what was cut off leaves a mark. */
 export function cut(text: string, width: number, look: Pick<Look, "ascii">): string {
@@ -57,7 +49,19 @@ export function shown(text: string, { ascii }: Pick<Look, "ascii">): string {
   return ascii && !simple.test(safe) ? toAscii(safe) : safe;
 }
 
-const plainSigns: Readonly<Record<string, string>> = { "…": "...", "–": "-", "—": "-", "−": "-", "’": "'", µ: "u" };
+const plainSigns: Readonly<Record<string, string>> = {
+  "…": "...",
+  "–": "-",
+  "—": "-",
+  "−": "-",
+  "’": "'",
+  "“": '"',
+  "”": '"',
+  µ: "u",
+  "⟨": "<",
+  "⟩": ">",
+  "│": "|",
+};
 
 function toAscii(text: string): string {
   const spelt = [...text].map((sign) => plainSigns[sign] ?? sign).join("");
@@ -103,36 +107,4 @@ export function painted(line: Line, { colour }: Pick<Look, "colour">): string {
 
 export function plainText(line: Line): string {
   return line.map(({ text }) => text).join("");
-}
-
-/** Broken between words, what follows a little farther in; a word that is wider than a line is broken where it must be. */
-export function wrapped(text: string, width: number): readonly string[] {
-  if (widthOf(text) <= width) return [text];
-  const indent = /^ */.exec(text)?.[0] ?? "";
-  const [first = "", ...words] = text.slice(indent.length).split(" ");
-  const lines: string[] = [];
-  let line = `${indent}${first}`;
-  for (const word of words) {
-    const longer = `${line} ${word}`;
-    if (widthOf(longer) <= width) line = longer;
-    else {
-      lines.push(line);
-      line = `${indent}  ${word}`;
-    }
-  }
-  return [...lines, line].flatMap((each) => broken(each, width));
-}
-
-function broken(text: string, width: number): readonly string[] {
-  if (widthOf(text) <= width) return [text];
-  const pieces: string[] = [];
-  let piece = "";
-  for (const { segment } of graphemes.segment(text)) {
-    if (widthOf(piece + segment) > width) {
-      pieces.push(piece);
-      piece = "";
-    }
-    piece += segment;
-  }
-  return [...pieces, piece];
 }

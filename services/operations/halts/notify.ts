@@ -27,7 +27,7 @@ function messageAbout(halt: ActiveHalt): ChatMessage {
     key: `halt ${id}`,
     level: isDrill(halt) ? "info" : "critical",
     title: isDrill(halt) ? "Halt drill" : `${severity}: new risk is stopped for ${scope}`,
-    text: `${reason} Nothing passes but proven reductions, where the limits of a fund allow them in a halt. It stays until an operator lifts it.`,
+    text: `Nothing passes but proven reductions, where the limits of a fund allow them in a halt. It stays until an operator lifts it. Reason: “${reason}”`,
     facts: { scope, by, since, halt: id, ...figures(halt.evidence ?? {}) },
   };
 }
