@@ -18,6 +18,7 @@ import { treasury } from "../services/treasury/treasury.ts";
 import { exampleFill } from "../testkit/record-examples.ts";
 import { testSettings } from "../testkit/virtual/memory-platform.ts";
 import { type ServiceFixture, serviceFixture } from "../testkit/virtual/service-fixture.ts";
+import { provenReference } from "../testkit/virtual/treasury-books.ts";
 
 const seed = 20_261_115;
 const fixtures: ServiceFixture[] = [];
@@ -50,7 +51,7 @@ async function startPlatform(fixture: ServiceFixture): Promise<RunningService> {
 
 async function call<Answer>(running: RunningService, name: string, request: object = {}): Promise<Answer> {
   const handler = running.rpc[0]?.handlers[name] as UnaryHandler;
-  const from = { identity: { actor: "operator:duty" } };
+  const from = { identity: { actor: "operator:duty", subject: "issuer|duty" } };
   return (await handler(request as never, from as never)) as Answer;
 }
 
@@ -223,7 +224,7 @@ describe(`the paper treasury, seed ${seed}`, () => {
     const [alpha] = JSON.parse(funds.content_json);
     const live = { ...alpha, fund_id: "live", mode: "LIVE", strategies: ["live-one"] };
     const content_json = JSON.stringify([...JSON.parse(funds.content_json), live]);
-    await call(running, "SetReferenceData", { ...funds, version: 2, content_json });
+    await call(running, "SetReferenceData", provenReference(fixture, { ...funds, version: 2, content_json }));
     await fixture.time.timers.sleep(2_000);
     await publishFill(fixture, { ...fill, fill_id: "f-3", fund_id: "live", strategy_id: "live-one" });
     await publishFill(fixture, { ...fill, fill_id: "f-2", fund_id: "omega" });
@@ -250,7 +251,7 @@ describe(`the paper treasury, seed ${seed}`, () => {
     const funds = await call<ReferenceDocument>(running, "GetReferenceData", { kind: "funds" });
     const live = JSON.parse(funds.content_json).map((fund: object) => ({ ...fund, mode: "LIVE" }));
     const change = { kind: "funds", version: 2, content_json: JSON.stringify(live), reason: "going live" };
-    expect(await call(running, "SetReferenceData", change)).toMatchObject({ version: 2 });
+    expect(await call(running, "SetReferenceData", provenReference(fixture, change))).toMatchObject({ version: 2 });
     await fixture.time.timers.sleep(630_000);
     expect((await document()).version).toBe(2);
   });
@@ -332,14 +333,18 @@ describe("the procedures of treasury", () => {
     await fixture.time.timers.sleep(3_000);
     const { content_json } = await call<ReferenceDocument>(running, "GetReferenceData", { kind: "instruments" });
     const without = (symbol: string) =>
-      call<ReferenceDocument & DeniedAnswer>(running, "SetReferenceData", {
-        kind: "instruments",
-        version: 2,
-        content_json: JSON.stringify(
-          JSON.parse(content_json).filter((one: { symbol: string }) => one.symbol !== symbol),
-        ),
-        reason: "delisted",
-      });
+      call<ReferenceDocument & DeniedAnswer>(
+        running,
+        "SetReferenceData",
+        provenReference(fixture, {
+          kind: "instruments",
+          version: 2,
+          content_json: JSON.stringify(
+            JSON.parse(content_json).filter((one: { symbol: string }) => one.symbol !== symbol),
+          ),
+          reason: "delisted",
+        }),
+      );
     const { denial } = await without("XOM");
     expect(denial.code).toBe("REFERENCE_IN_USE");
     expect(denial.reason).toMatch(

@@ -1,4 +1,5 @@
 // What is told of a decision, and reference data shown and set, against a server that answers as told.
+import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -169,6 +170,26 @@ describe("reference data", () => {
     const done = await run(`treasury reference set --kind restricted --file ${name}`);
     expect(done).toMatchObject({ exit: 2, stderr: expect.stringContaining(sentence) });
     expect(server.seen).toEqual([]);
+  });
+
+  it("asks for a second factor where the server says that it loosens, for the content as it is sent", async () => {
+    server.on(`GET ${route}`, { body: document });
+    server.on(`PUT ${route}`, problem(403, "STEP_UP_REQUIRED", "It loosens restricted XOM."));
+    server.on("POST /v1/auth/step-up", { status: 201, body: { proof: "psu_1", expires_at: at } });
+    writeFileSync(join(home, "list.json"), '[{"reason":"r","symbol":"MSFT"}]');
+    const command = "treasury reference set --kind restricted --file list.json --reason done";
+    expect(await run(command)).toMatchObject({
+      exit: 5,
+      stderr: expect.stringContaining("It loosens restricted XOM."),
+    });
+    await run(`${command} --totp 123456`);
+    const hash = createHash("sha256").update('[{"reason":"r","symbol":"MSFT"}]').digest("hex");
+    expect(bodyOf("POST /v1/auth/step-up")).toEqual({
+      action: "SetReferenceData",
+      parameters: { kind: "restricted", version: 3, hash, reason: "done" },
+      totp: "123456",
+    });
+    expect(bodyOf(`PUT ${route}`)).toMatchObject({ version: 3, reason: "done", step_up_proof: "psu_1" });
   });
 
   it("is a conflict when somebody was faster", async () => {

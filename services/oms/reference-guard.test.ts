@@ -4,7 +4,7 @@ import * as decimal from "../../contracts/src/decimal.ts";
 import type { ReferenceDocument } from "../../contracts/src/generated/svc/v1/platform.ts";
 import type { FundReference } from "../../contracts/src/records/reference.ts";
 import { orderOf } from "../../testkit/oms-fixture.ts";
-import { call, type TestBooks, testBooks } from "../../testkit/virtual/treasury-books.ts";
+import { call, provenReference, type TestBooks, testBooks } from "../../testkit/virtual/treasury-books.ts";
 import type { RunningService } from "../shared/service.ts";
 import { createReferenceGuard } from "./reference-guard.ts";
 
@@ -15,7 +15,9 @@ async function set<One>(running: RunningService, kind: string, change: (all: rea
   const document = await call<ReferenceDocument>(running, "GetReferenceData", { kind });
   const content_json = JSON.stringify(change(JSON.parse(document.content_json)));
   const next = { kind, version: document.version + 1, content_json, reason: "tested" };
-  expect(await call(running, "SetReferenceData", next)).toMatchObject({ version: next.version });
+  expect(await call(running, "SetReferenceData", provenReference(books.fixture, next))).toMatchObject({
+    version: next.version,
+  });
 }
 
 it("23.4: an order whose instrument or strategy went away after its approval is not sent, unless it is a marked exit", async () => {

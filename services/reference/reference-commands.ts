@@ -1,5 +1,6 @@
 // The procedures about reference data: read one kind with its version, or replace it as a whole. A document that contradicts itself or
-// its neighbours is refused with every mistake named, and so is one that takes away what something needs; nothing changes then.
+// its neighbours is refused with every mistake named, and so is one that takes away what something needs, or that loosens without a second factor; nothing
+// changes then.
 //
 // No order slips in between the look and the change. The kinds are locked first, which waits for every order that is on its way out and holds the
 // next ones back (`reference.atSending`); then everybody's books are read by a unit of their own, which sees all that was committed before; and
@@ -15,8 +16,9 @@ import type { StoredAction } from "../../ports/corporate-actions.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { ReferenceVersion } from "../../ports/store.ts";
 import type { ServicePorts } from "../shared/service.ts";
+import { loosenedBy, proveReferenceLoosening, referenceAction } from "./prove-loosening.ts";
 import { readStanding } from "./reference-facts.ts";
-import { canonicalText, type LockedReference, lockReference, putReference } from "./reference-records.ts";
+import { canonicalText, contentHash, type LockedReference, lockReference, putReference } from "./reference-records.ts";
 import { readContent, referenceMistakes } from "./reference-rules.ts";
 
 export type ReferencePorts = Pick<ServicePorts, "clock" | "store" | "sha256" | "riskBooks" | "riskStore">;
@@ -57,10 +59,22 @@ export async function setReferenceData(
     if (mistakes.length > 0) return denied("REFERENCE_INVALID", mistakes.join(" "));
     const standing = await against(before, after, ports);
     if (standing.length > 0) return denied("REFERENCE_IN_USE", standing.join(" "));
-    const change = { kind, version: request.version, content: read.content, setBy: call.identity.actor, reason };
-    return documentOf(await putReference(unit, change, ports.clock.now(), ports.sha256));
+    const at = ports.clock.now();
+    const loosened = await loosenedBy(kind, before, after, ports);
+    const named = referenceAction({ kind, version: request.version, reason }, contentHash(read.content, ports.sha256));
+    const { identity } = call;
+    const loosening =
+      loosened.length === 0
+        ? undefined
+        : await proveReferenceLoosening(unit, { loosened, identity, named, proof: given(request.step_up_proof), at });
+    if (loosening !== undefined && "code" in loosening) return { denial: loosening };
+    const change = { kind, version: request.version, content: read.content, setBy: identity.actor, reason };
+    return documentOf(await putReference(unit, { ...change, ...(loosening && { loosening }) }, at, ports.sha256));
   });
 }
+
+/** Empty texts count as absent: on the wire they cannot always be distinguished. */
+const given = (text: string | undefined): string | undefined => (text === "" ? undefined : text);
 
 function kindOf(text: string): ReferenceKind {
   const kind = referenceKind.safeParse(text);

@@ -1,9 +1,10 @@
 // Reference data as it is written: a version, who set it and why, and a hash by which everybody can tell what it was.
+
+import { canonicalText } from "../../contracts/src/canonical-text.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import { format } from "../../contracts/src/instant.ts";
-import { type ReferenceKind, referenceKind } from "../../contracts/src/records/reference.ts";
+import { type ReferenceChanged, type ReferenceKind, referenceKind } from "../../contracts/src/records/reference.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { canonicalText } from "../../core/envelope/canonical-text.ts";
 import type { Sha256 } from "../../ports/hashing.ts";
 import type { ReferenceVersion, UnitOfWork } from "../../ports/store.ts";
 
@@ -15,16 +16,22 @@ interface ReferenceChange {
   readonly content: unknown;
   readonly setBy: string;
   readonly reason: string;
+  readonly loosening?: ReferenceChanged["loosening"];
+}
+
+/** By which everybody can tell what the content is. */
+export function contentHash(content: unknown, sha256: Sha256): string {
+  return hexOf(sha256(canonicalText(content)));
 }
 
 /** Writes the version and its event in one unit. */
 export async function putReference(
   unit: UnitOfWork,
-  change: ReferenceChange,
+  { loosening, ...change }: ReferenceChange,
   at: Instant,
   sha256: Sha256,
 ): Promise<ReferenceVersion> {
-  const hash = hexOf(sha256(canonicalText(change.content)));
+  const hash = contentHash(change.content, sha256);
   const version: ReferenceVersion = { ...change, setAt: at, hash };
   await unit.reference.put(version);
   await unit.events.publish(subjects.referenceChanged, {
@@ -34,6 +41,7 @@ export async function putReference(
     set_at: format(at),
     reason: change.reason,
     hash,
+    ...(loosening && { loosening }),
   });
   return version;
 }

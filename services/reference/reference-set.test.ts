@@ -8,7 +8,7 @@ import { subjects } from "../../contracts/src/subjects.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import { orderOf } from "../../testkit/oms-fixture.ts";
 import { exampleFill } from "../../testkit/record-examples.ts";
-import { call, type TestBooks, testBooks } from "../../testkit/virtual/treasury-books.ts";
+import { call, provenReference, type TestBooks, testBooks } from "../../testkit/virtual/treasury-books.ts";
 import type { RunningService, ServicePorts } from "../shared/service.ts";
 
 let books: TestBooks;
@@ -25,7 +25,7 @@ async function set(running: RunningService, kind: ReferenceKind, change: Change)
   const document = await call<ReferenceDocument>(running, "GetReferenceData", { kind });
   const content_json = JSON.stringify(change(JSON.parse(document.content_json)));
   const next = { kind, version: document.version + 1, content_json, reason: "tested" };
-  return call<ReferenceDocument>(running, "SetReferenceData", next);
+  return call<ReferenceDocument>(running, "SetReferenceData", provenReference(books.fixture, next));
 }
 
 const withoutSymbol =
@@ -182,5 +182,112 @@ describe("23.4: reference data under what stands", () => {
     });
     const renamed: Change = (all) => all.map((one) => ({ ...(one as object), name: "renamed" }));
     expect((await set(running, "instruments", renamed)).version).toBe(2);
+  });
+});
+
+describe("reference data that loosens", () => {
+  const restrict: Change = () => [{ symbol: "XOM", reason: "earnings" }];
+  const allow: Change = () => [];
+
+  async function plainly(running: RunningService, kind: ReferenceKind, change: Change, differs: object = {}) {
+    const document = await call<ReferenceDocument>(running, "GetReferenceData", { kind });
+    const content_json = JSON.stringify(change(JSON.parse(document.content_json)));
+    const next = { kind, version: document.version + 1, content_json, reason: "tested", ...differs };
+    return call<ReferenceDocument>(running, "SetReferenceData", next);
+  }
+
+  it("takes a second factor for exactly this change, says what loosens, and records it", async () => {
+    const running = await begin();
+    expect((await plainly(running, "restricted", restrict)).version).toBe(2);
+    const refused = await plainly(running, "restricted", allow);
+    expect(refused.denial).toEqual({
+      code: "STEP_UP_REQUIRED",
+      reason: "It loosens restricted XOM. That needs a proof of your second factor for exactly this change.",
+      loosens: ["restricted XOM"],
+    });
+    const other = provenReference(books.fixture, {
+      kind: "restricted",
+      version: 3,
+      content_json: "[]",
+      reason: "another reason",
+    });
+    for (const step_up_proof of ["", "psu_wrong", other.step_up_proof]) {
+      const { denial } = await plainly(running, "restricted", allow, { step_up_proof });
+      expect(denial?.code).toBe(step_up_proof === "" ? "STEP_UP_REQUIRED" : "STEP_UP_WRONG");
+      expect(denial?.loosens).toEqual(["restricted XOM"]);
+    }
+    const document = { kind: "restricted", version: 3, content_json: "[]", reason: "tested" };
+    const proven = provenReference(books.fixture, document);
+    const done = await call<ReferenceDocument>(running, "SetReferenceData", proven);
+    expect(done.version).toBe(3);
+    expect(JSON.stringify(done)).not.toContain("psu_");
+    expect(books.fixture.reported(subjects.referenceChanged).at(-1)).toMatchObject({
+      version: 3,
+      loosening: { fields: ["restricted XOM"], second_factor: true },
+    });
+    // Used up, with the change that it opened.
+    expect((await plainly(running, "restricted", restrict)).version).toBe(4);
+    const again = { ...proven, version: 5 };
+    expect((await call<ReferenceDocument>(running, "SetReferenceData", again)).denial?.code).toBe("STEP_UP_WRONG");
+  });
+
+  it("a change that is refused anyway uses no proof up", async () => {
+    const running = await begin();
+    await plainly(running, "restricted", restrict);
+    const proven = provenReference(books.fixture, {
+      kind: "restricted",
+      version: 3,
+      content_json: "[]",
+      reason: "tested",
+    });
+    const late = { ...proven, version: 7 };
+    expect((await call<ReferenceDocument>(running, "SetReferenceData", late)).denial?.code).toBe(
+      "REFERENCE_VERSION_CONFLICT",
+    );
+    expect((await call<ReferenceDocument>(running, "SetReferenceData", proven)).version).toBe(3);
+  });
+
+  it("takes none for what tightens, and none for what nothing uses", async () => {
+    const running = await begin();
+    const share = { name: "New", asset_class: "EQUITY", currency: "USD", tick_size: "0.01", lot_size: "1" };
+    const added: Change = (all: readonly { readonly calendar: string }[]) => [
+      ...all,
+      { ...share, symbol: "NEW", multiplier: "1", sector: "energy", calendar: all[0]?.calendar },
+    ];
+    const fund: Change = (all: readonly FundReference[]) => [
+      ...all,
+      { ...(all[0] as FundReference), fund_id: "omega", mode: "LIVE", strategies: ["omega-one"] },
+    ];
+    const night: Change = (all: readonly { readonly name: string }[]) => [...all, { ...all[0], name: "night" }];
+    const dearer: Change = (all: readonly { readonly fee_pct: string }[]) =>
+      all.map((one) => ({ ...one, fee_pct: "0.9" }));
+    expect((await plainly(running, "instruments", added)).version).toBe(2);
+    expect((await plainly(running, "funds", fund)).version).toBe(2);
+    expect((await plainly(running, "calendars", night)).version).toBe(2);
+    expect((await plainly(running, "borrow", dearer)).version).toBe(2);
+    // Not run before, so it may become another; the one that has a value may not.
+    const currency: Change = (all: readonly FundReference[]) =>
+      all.map((one) => (one.fund_id === "omega" ? { ...one, currency: "EUR" } : one));
+    expect((await plainly(running, "funds", currency)).version).toBe(3);
+    const strategy: Change = (all: readonly FundReference[]) =>
+      all.map((one) => (one.fund_id === "alpha" ? { ...one, strategies: [...one.strategies, "alpha-new"] } : one));
+    expect((await plainly(running, "funds", strategy)).denial?.loosens).toEqual(["funds alpha strategies"]);
+    const names =
+      (differs: object): Change =>
+      (all) =>
+        all.map((one) => ({ ...(one as object), ...differs }));
+    expect((await plainly(running, "fx", names({ as_of: "2020-01-01T00:00:00Z" }))).denial).toBeUndefined();
+    expect((await plainly(running, "fx", names({ rate: "108.5" }))).denial?.code).toBe("STEP_UP_REQUIRED");
+  });
+
+  it("while the risk engine cannot be asked a new symbol counts as held", async () => {
+    const lines = async () => {
+      throw new Fault("SERVICE_UNAVAILABLE", "planned", { retry: "later" });
+    };
+    const nothing = async () => [];
+    const riskBooks = { lines, approvals: nothing, heldSymbols: nothing, grossExposure: async () => undefined };
+    const running = await begin({ riskBooks });
+    const added: Change = (all: readonly { readonly symbol: string }[]) => [...all, { ...all[0], symbol: "NEW" }];
+    expect((await plainly(running, "instruments", added)).denial?.loosens).toEqual(["instruments NEW"]);
   });
 });

@@ -8,7 +8,7 @@ import type { Store } from "../../ports/store.ts";
 import type { LedgerQuery, NavsQuery } from "../../ports/treasury-queries.ts";
 import { exampleFill } from "../../testkit/record-examples.ts";
 import { prng } from "../../testkit/virtual/prng.ts";
-import { call, provenFlow, type TestBooks, testBooks } from "../../testkit/virtual/treasury-books.ts";
+import { call, provenFlow, provenReference, type TestBooks, testBooks } from "../../testkit/virtual/treasury-books.ts";
 import { drillCapital } from "../shared/drill-seeds.ts";
 import { paperCapital } from "../shared/paper-seeds.ts";
 import type { RunningService } from "../shared/service.ts";
@@ -386,7 +386,8 @@ describe(`flows of the paper funds, seed ${seed}`, () => {
     expect((await book(running, { reason: " " })).denial?.code).toBe("REASON_MISSING");
     const funds = await call<ReferenceDocument>(running, "GetReferenceData", { kind: "funds" });
     const content_json = funds.content_json.replaceAll("PAPER", "LIVE");
-    await call(running, "SetReferenceData", { ...funds, version: 2, content_json, reason: "live" });
+    const live = { ...funds, version: 2, content_json, reason: "live" };
+    await call(running, "SetReferenceData", provenReference(books.fixture, live));
     expect((await book(running)).denial).toEqual({
       code: "FLOW_NOT_PAPER",
       reason: "alpha is a live fund: its books are its own treasury's.",

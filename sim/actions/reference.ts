@@ -4,9 +4,11 @@ import { format } from "../../contracts/src/instant.ts";
 import type { Instrument } from "../../contracts/src/records/market.ts";
 import type { FundReference, ReferenceContents, ReferenceKind } from "../../contracts/src/records/reference.ts";
 import { paperReference } from "../../services/shared/paper-seeds.ts";
+import { giveProof } from "../../testkit/memory/units/step-up.ts";
+import { referenceActionOf } from "../../testkit/reference-action.ts";
 import type { Prng } from "../../testkit/virtual/prng.ts";
 import { one } from "../people.ts";
-import type { Platform } from "../platform.ts";
+import { operatorIdentity, type Platform } from "../platform.ts";
 import { type Act, type ActionParts, asOfficer, funds, someReason, strategies, symbols } from "./action.ts";
 
 type Change<Kind extends ReferenceKind> = (
@@ -29,7 +31,12 @@ export const setReferenceData: Act = (parts) => {
   const isLate = prng.chance(0.05);
   const content_json = prng.chance(0.03) ? "[{" : JSON.stringify(changed(parts, kind, before.content));
   const version = before.version + (isLate ? 0 : 1);
-  return asOfficer(parts, "Treasury", "SetReferenceData", { kind, version, content_json, reason: someReason(parts) });
+  const document = { kind, version, content_json, reason: someReason(parts) };
+  const identity = operatorIdentity("duty");
+  const at = parts.time.clock.now();
+  const proof = giveProof(platform.tables.stepUps, { identity, named: referenceActionOf(document), at });
+  const shown = prng.chance(0.9) ? proof : "";
+  return asOfficer(parts, "Treasury", "SetReferenceData", { ...document, step_up_proof: shown });
 };
 
 export function newest({ tables }: Pick<Platform, "tables">, kind: ReferenceKind) {

@@ -10,10 +10,11 @@ import type { Order, RiskDecision } from "../../contracts/src/generated/svc/v1/o
 import type { OrderStatus, ReferenceDocument } from "../../contracts/src/generated/svc/v1/platform.ts";
 import type { Rejections } from "../../contracts/src/generated/svc/v1/riskdesk.ts";
 import type { AcceptedBlock, Blocks, ThrottleStatus } from "../../contracts/src/generated/svc/v1/riskengine.ts";
-import { grantedEnvelopeProof } from "../granted-proof.ts";
+import { grantedEnvelopeProof, grantedProof } from "../granted-proof.ts";
 import { type CallOutcome, testClient } from "../grpc/test-client.ts";
 import { developmentCredentials, logInAs } from "../login.ts";
 import type { RunningPlatform } from "../platform.ts";
+import { referenceActionOf } from "../reference-action.ts";
 
 /** An answer, or the code of the denial or fault that came instead. */
 export interface Answered<Answer> {
@@ -109,8 +110,11 @@ export async function openRiskClient(
       answered(await queries.call("RiskDesk", "ListRejections", { fund_id, hours: 1, count_max }, { deadlineMs })),
     getReference: async (kind) =>
       answered(await treasury.call("Treasury", "GetReferenceData", { kind }, { deadlineMs })),
-    setReference: async (document) =>
-      answered(await treasury.call("Treasury", "SetReferenceData", document, { deadlineMs })),
+    setReference: async (document) => {
+      const named = referenceActionOf(document);
+      const proof = proofs && { step_up_proof: await grantedProof(proofs, personToken, named) };
+      return answered(await treasury.call("Treasury", "SetReferenceData", { ...document, ...proof }, { deadlineMs }));
+    },
     close: () => {
       for (const client of [engine, queries, oms, treasury]) client.close();
     },

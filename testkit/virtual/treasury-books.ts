@@ -13,6 +13,7 @@ import { treasury } from "../../services/treasury/treasury.ts";
 import type { Price } from "../../services/treasury/valuation.ts";
 import { giveProof } from "../memory/units/step-up.ts";
 import { exampleFill } from "../record-examples.ts";
+import { referenceActionOf } from "../reference-action.ts";
 import { type ServiceFixture, serviceFixture } from "./service-fixture.ts";
 
 export interface TestBooks {
@@ -110,6 +111,16 @@ export function provenFlow<Flow extends FlowTerms>(
   const named = flowAction(flow, flow.reason.trim());
   const proof = giveProof(fixture.tables.stepUps, { identity: treasurer, named, at: fixture.time.clock.now() });
   return { ...flow, step_up_proof: proof };
+}
+
+/** With the proof of the second factor that it needs where it loosens. */
+export function provenReference<Document extends Parameters<typeof referenceActionOf>[0]>(
+  fixture: Pick<ServiceFixture, "tables" | "time">,
+  document: Document,
+): Document & { step_up_proof: string } {
+  const at = fixture.time.clock.now();
+  const proof = giveProof(fixture.tables.stepUps, { identity: treasurer, named: referenceActionOf(document), at });
+  return { ...document, step_up_proof: proof };
 }
 
 type FlowTerms = Readonly<Record<"fund_id" | "idempotency_key" | "currency" | "amount" | "reason", string>>;

@@ -1261,6 +1261,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"set_by","type":"text","optional":true,"description":"Written by the server: who, when (RFC 3339), and the SHA-256 of the content."},
     {"name":"set_at","type":"text","optional":true},
     {"name":"hash","type":"text","optional":true},
+    {"name":"step_up_proof","type":"text","optional":true,"description":"A proof of the second factor for SetReferenceData with kind, version, hash (of the content as it is sent) and reason, where the change loosens; it is never stored or answered.","kind":"PROOF"},
   ]},
   Rejections: {"fields":[
     {"name":"rejections","type":"message","message":"OrderRejection","list":true},

@@ -131,5 +131,7 @@ export const referenceChanged = z.object({
   set_at: instantText,
   reason: reasonText,
   hash: hashText,
+  /** What it loosens, record by record (the first 200), and that its second factor was proved; absent when it loosens nothing. */
+  loosening: z.object({ fields: z.array(z.string().max(400)).max(200), second_factor: z.literal(true) }).optional(),
 });
 export type ReferenceChanged = z.infer<typeof referenceChanged>;

@@ -90,7 +90,7 @@ export function referenceDataSet(parts: Pick<GatewayParts, "services">): Route {
     body: setReferenceDataBody,
     answers: { 200: referenceAnswer },
     handle: async (request) => {
-      const { version, content, reason } = request.body;
+      const { version, content, reason, step_up_proof: proof } = request.body;
       const condition = { bodyVersion: version, conflictCode: "REFERENCE_VERSION_CONFLICT" };
       return underIfMatch(request, condition, async () => {
         const outcome = await askService<ReferenceDocument, ReferenceDocument>(parts, request, {
@@ -101,6 +101,7 @@ export function referenceDataSet(parts: Pick<GatewayParts, "services">): Route {
             version,
             content_json: JSON.stringify(content),
             reason: reason ?? "",
+            ...(proof === undefined ? {} : { step_up_proof: proof }),
           },
         });
         return answerTo(outcome, 200, (document) => plain(referenceJson(document)));

@@ -6,6 +6,7 @@ import { parseJson } from "../../../contracts/src/parse-json.ts";
 import { countNumber } from "../../../contracts/src/records/fields.ts";
 import { fundStatus } from "../../../contracts/src/records/fund.ts";
 import { referenceKind } from "../../../contracts/src/records/reference.ts";
+import { proofText } from "./second-factor.ts";
 import { isSmallJson } from "./small-json.ts";
 
 export const fundsAnswer = z.array(
@@ -36,6 +37,10 @@ export const setReferenceDataBody = z.strictObject({
     })
     .meta({ description: contentText }),
   reason: z.string().max(10_000).optional().meta({ description: "Why, in your words; it stands in the record." }),
+  step_up_proof: proofText.optional().meta({
+    description:
+      "A proof of your second factor for SetReferenceData with kind, version, hash (SHA-256 of the content with its keys sorted and without spaces) and reason, where the change loosens.",
+  }),
 });
 
 export const referenceAnswer = z.object({

@@ -15242,6 +15242,8 @@ export interface operations {
                     }[];
                     /** @description Why, in your words; it stands in the record. */
                     reason?: string;
+                    /** @description A proof of your second factor for SetReferenceData with kind, version, hash (SHA-256 of the content with its keys sorted and without spaces) and reason, where the change loosens. */
+                    step_up_proof?: string;
                 };
             };
         };

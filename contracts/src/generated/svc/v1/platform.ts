@@ -640,7 +640,14 @@ export interface ReferenceDocument {
   /** Written by the server: who, when (RFC 3339), and the SHA-256 of the content. */
   set_by?: string | undefined;
   set_at?: string | undefined;
-  hash?: string | undefined;
+  hash?:
+    | string
+    | undefined;
+  /**
+   * A proof of the second factor for SetReferenceData with kind, version, hash (of the content as it is sent) and reason, where the change loosens; it is
+   * never stored or answered.
+   */
+  step_up_proof?: string | undefined;
 }
 
 function createBaseOrderStatus(): OrderStatus {
@@ -5203,7 +5210,16 @@ export const ReferenceDataRequest: MessageFns<ReferenceDataRequest> = {
 };
 
 function createBaseReferenceDocument(): ReferenceDocument {
-  return { kind: "", version: 0, content_json: "", reason: "", set_by: undefined, set_at: undefined, hash: undefined };
+  return {
+    kind: "",
+    version: 0,
+    content_json: "",
+    reason: "",
+    set_by: undefined,
+    set_at: undefined,
+    hash: undefined,
+    step_up_proof: undefined,
+  };
 }
 
 export const ReferenceDocument: MessageFns<ReferenceDocument> = {
@@ -5228,6 +5244,9 @@ export const ReferenceDocument: MessageFns<ReferenceDocument> = {
     }
     if (message.hash !== undefined) {
       writer.uint32(58).string(message.hash);
+    }
+    if (message.step_up_proof !== undefined) {
+      writer.uint32(66).string(message.step_up_proof);
     }
     return writer;
   },
@@ -5299,6 +5318,14 @@ export const ReferenceDocument: MessageFns<ReferenceDocument> = {
             }
 
             message.hash = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.step_up_proof = reader.string();
             continue;
           }
         }
