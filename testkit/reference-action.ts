@@ -1,7 +1,7 @@
 // What a proof of the second factor for a document of reference data names.
 import { createHash } from "node:crypto";
-import { canonicalText } from "../contracts/src/canonical-text.ts";
 import { parseJson } from "../contracts/src/parse-json.ts";
+import { canonicalText } from "../contracts/src/text/canonical-text.ts";
 import type { NamedAction } from "../ports/identity.ts";
 import { referenceAction } from "../services/reference/prove-loosening.ts";
 

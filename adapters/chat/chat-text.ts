@@ -1,6 +1,6 @@
 // A chat message as text: a headline, sentences and a small table, cut visibly to the service's length. Nothing that stands in a message can mention
 // anybody, make a link, or leave its place: it may come from a broker, a feed or a stranger.
-import { clean } from "../../contracts/src/clean.ts";
+import { clean } from "../../contracts/src/text/clean.ts";
 import type { ChatMessage } from "../../ports/chat.ts";
 
 const chatCharactersMax = 2_000;

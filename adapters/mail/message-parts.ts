@@ -1,8 +1,8 @@
 // A message as the mail library takes it. Whatever comes from elsewhere is one line of text, so that nothing can begin a header of its own.
 import type { SendMailOptions } from "nodemailer";
-import { clean } from "../../contracts/src/clean.ts";
 import { Fault } from "../../contracts/src/fault.ts";
 import { mailAttachmentBytesMax } from "../../contracts/src/records/report-schedule.ts";
+import { clean } from "../../contracts/src/text/clean.ts";
 import type { MailMessage } from "../../ports/mail.ts";
 
 export interface MailAddresses {

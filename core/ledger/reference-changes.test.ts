@@ -6,7 +6,7 @@ import {
   referenceContents,
   referenceKind,
 } from "../../contracts/src/records/reference.ts";
-import { referenceWords } from "../../contracts/src/reference-fields.ts";
+import { referenceWords } from "../../contracts/src/records/reference-fields.ts";
 import { prng } from "../../testkit/virtual/prng.ts";
 import { looseningChanges, type ReferenceUse, referenceChanges } from "./reference-changes.ts";
 

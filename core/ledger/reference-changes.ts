@@ -1,4 +1,4 @@
-// Whether a change of reference data loosens: judged record by record and field by field, from the declaration (contracts/src/reference-fields.ts). A change
+// Whether a change of reference data loosens: judged record by record and field by field, from the declaration (contracts/src/records/reference-fields.ts). A change
 // that loosens in one field loosens as a whole, however much else it tightens.
 //
 // Invariants (reference-changes.test.ts names them):
@@ -8,7 +8,7 @@
 import * as decimal from "../../contracts/src/decimal.ts";
 import { tryParse } from "../../contracts/src/instant.ts";
 import type { ReferenceContents, ReferenceKind } from "../../contracts/src/records/reference.ts";
-import { type FieldLoosens, type KindWord, referenceWords } from "../../contracts/src/reference-fields.ts";
+import { type FieldLoosens, type KindWord, referenceWords } from "../../contracts/src/records/reference-fields.ts";
 
 export interface ReferenceChange {
   /** `instruments AAPL sector`; of a record that comes or goes without the field. */

@@ -1,6 +1,6 @@
 // The desk without a screen: what it would show first, and then every change as one line, for screen readers, pipes and logs.
 
-import { clean } from "../../contracts/src/clean.ts";
+import { clean } from "../../contracts/src/text/clean.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Timers } from "../../ports/timers.ts";
 import { amount } from "../words/figures.ts";

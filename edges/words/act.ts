@@ -1,6 +1,7 @@
 // Carries out what a dialog asked for, and says what the server proved: order by order, with the audit id, never that something was sent.
-import { clean } from "../../contracts/src/clean.ts";
+
 import type { Instant } from "../../contracts/src/instant.ts";
+import { clean } from "../../contracts/src/text/clean.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Timers } from "../../ports/timers.ts";
 import type { AnswerOf, Client } from "../client/src/types.ts";

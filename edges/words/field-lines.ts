@@ -1,5 +1,5 @@
 // Labelled fields on a terminal. Every line of what somebody wrote stands behind a bar, so that no line of it can be taken for one of ours.
-import { clean } from "../../contracts/src/clean.ts";
+import { clean } from "../../contracts/src/text/clean.ts";
 import type { FieldGroup } from "./fields.ts";
 import { wrapped } from "./wrapped.ts";
 

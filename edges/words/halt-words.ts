@@ -1,6 +1,7 @@
 // Halts in the words of every face: whom they stop, which is strictest, how far each has come, and what is counted once it is lifted.
-import { clean } from "../../contracts/src/clean.ts";
+
 import type { Instant } from "../../contracts/src/instant.ts";
+import { clean } from "../../contracts/src/text/clean.ts";
 import type { AnswerOf } from "../client/src/types.ts";
 import { moment } from "./times.ts";
 

@@ -1,5 +1,5 @@
 // The main table of a document as CSV (RFC 4180). Text that a spreadsheet would run as a formula is made text, and what cannot be seen is marked.
-import { clean } from "../../contracts/src/clean.ts";
+import { clean } from "../../contracts/src/text/clean.ts";
 import type { Cell, ReportDocument, Table } from "../document.ts";
 
 function mainTable(document: ReportDocument): Table | undefined {

@@ -1,5 +1,5 @@
 // Text as a page shows it: nothing in it is markup, and what cannot be seen is marked.
-import { clean } from "../../contracts/src/clean.ts";
+import { clean } from "../../contracts/src/text/clean.ts";
 
 const marks: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 

@@ -1,6 +1,6 @@
 // A document as the data that the PDF's template sets: every figure already in the form in which people read it, every text as text. A PDF has at most
 // 1,000 rows; what is left out is counted where it is missing.
-import { clean } from "../../contracts/src/clean.ts";
+import { clean } from "../../contracts/src/text/clean.ts";
 import { definitions, type MetricId } from "../definitions.ts";
 import { type Block, type Chart, isReconciled, type Metric, type ReportDocument, type Table } from "../document.ts";
 import { metricNotes, shownColumn, shownFigure, shownMoment, shownMoney } from "./numbers.ts";

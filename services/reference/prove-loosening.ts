@@ -7,7 +7,7 @@ import type { Denial } from "../../contracts/src/codes.ts";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { ReferenceChanged, ReferenceContents, ReferenceKind } from "../../contracts/src/records/reference.ts";
-import { referenceWords } from "../../contracts/src/reference-fields.ts";
+import { referenceWords } from "../../contracts/src/records/reference-fields.ts";
 import {
   looseningChanges,
   type ReferenceChange,

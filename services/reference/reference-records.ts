@@ -1,10 +1,10 @@
 // Reference data as it is written: a version, who set it and why, and a hash by which everybody can tell what it was.
 
-import { canonicalText } from "../../contracts/src/canonical-text.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import { format } from "../../contracts/src/instant.ts";
 import { type ReferenceChanged, type ReferenceKind, referenceKind } from "../../contracts/src/records/reference.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
+import { canonicalText } from "../../contracts/src/text/canonical-text.ts";
 import type { Sha256 } from "../../ports/hashing.ts";
 import type { ReferenceVersion, UnitOfWork } from "../../ports/store.ts";
 

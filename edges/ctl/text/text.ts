@@ -1,9 +1,10 @@
 // Text for a terminal: whatever came from elsewhere is cleaned, because a name or an error message is data and never an instruction to the terminal.
-import { clean, replaceUnseen } from "../../../contracts/src/clean.ts";
+
 import { fromUnixMs, type Instant } from "../../../contracts/src/instant.ts";
+import { clean, replaceUnseen } from "../../../contracts/src/text/clean.ts";
 
 // biome-ignore lint/performance/noBarrelFile: verbs take all words of the terminal from here, those of every face too.
-export { clean } from "../../../contracts/src/clean.ts";
+export { clean } from "../../../contracts/src/text/clean.ts";
 export { pairs } from "../../words/pairs.ts";
 export { fromNow as age, leftMs, moment, shortTime, span } from "../../words/times.ts";
 

@@ -4,9 +4,9 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { canonicalText } from "../../../contracts/src/canonical-text.ts";
 import { messageOf } from "../../../contracts/src/fault.ts";
 import { parseJson } from "../../../contracts/src/parse-json.ts";
+import { canonicalText } from "../../../contracts/src/text/canonical-text.ts";
 import type { Client } from "../../client/src/types.ts";
 import { isApiError, usageRefusal } from "../failure.ts";
 import { factorOptions, stepUpProof } from "../login/one-time-code.ts";

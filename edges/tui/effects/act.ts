@@ -1,6 +1,7 @@
 // Carries out what a dialog of the terminal desk asked for; what a server or the network did instead is an outcome too.
-import { clean } from "../../../contracts/src/clean.ts";
+
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
+import { clean } from "../../../contracts/src/text/clean.ts";
 import { failureOf } from "../../ctl/failure.ts";
 import { type Acting, act, nameOf, type Outcome, type Request } from "../../words/act.ts";
 

@@ -2,8 +2,8 @@
 // strategies, a halt with what will restart. The words are ctl's own.
 
 import picocolors from "picocolors";
-import { clean } from "../../../contracts/src/clean.ts";
 import type { Instant } from "../../../contracts/src/instant.ts";
+import { clean } from "../../../contracts/src/text/clean.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { AnswerOf, Client } from "../../client/src/types.ts";
 import { failureOf, isApiError } from "../../ctl/failure.ts";

@@ -1,7 +1,7 @@
 // Text that fits a terminal: how wide it is there, cut and padded to a width, and in plain ASCII where nothing else can be shown. Whatever came from
 // elsewhere is cleaned as ctl cleans it before its width is taken.
 
-import { clean } from "../../../contracts/src/clean.ts";
+import { clean } from "../../../contracts/src/text/clean.ts";
 import { graphemes, simple, widthOf } from "../../words/wrapped.ts";
 
 export type Tone = "plain" | "good" | "bad" | "warn" | "dim" | "strong" | "inverse";

@@ -4,7 +4,7 @@ import { format } from "../../../contracts/src/instant.ts";
 import type { Instrument } from "../../../contracts/src/records/market.ts";
 import type { Borrow, ReferenceKind, Restriction } from "../../../contracts/src/records/reference.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
-import { canonicalText } from "../../../contracts/src/canonical-text.ts";
+import { canonicalText } from "../../../contracts/src/text/canonical-text.ts";
 import { adjustedOption } from "../../../core/options/option-adjustment.ts";
 import { hexOf } from "../slicing.ts";
 import type { Applying } from "./applying.ts";

@@ -1,6 +1,6 @@
 // What a change of reference data does to the limits, declared once for every kind, record and field: whether it loosens is judged by it
 // (core/ledger/reference-changes.ts), and docs/authority.md shows it. A field that is added to a record has to get its word here; what has none loosens.
-import type { ReferenceContents, ReferenceKind } from "./records/reference.ts";
+import type { ReferenceContents, ReferenceKind } from "./reference.ts";
 
 /**
  * When a change of the field loosens: at every change, never, when its number grows or falls, when its moment is later, when its list gets an entry more, or
