@@ -25,6 +25,8 @@ interface KeptRange {
 export interface KeptPosition {
   readonly last: number | undefined;
   readonly missing: readonly KeptRange[];
+  /** Numbers of events that were refused and did not use them up; absent: none. */
+  readonly refused?: readonly { readonly number: number; readonly code: string }[] | undefined;
 }
 
 /** With when it was put there. */

@@ -59,7 +59,20 @@ export interface HandledEvents {
   firstTime(subscription: string, eventId: string): Promise<boolean>;
   /** The same for many in one go: those of them whose first time this is. */
   firstTimes(subscription: string, eventIds: readonly string[]): Promise<ReadonlySet<string>>;
+  /**
+   * The same for events whose ids their publishers chose, each with the hash of its content, and no id twice: what was known under the id before. Of an
+   * id that was remembered without a content the content is taken to be the same.
+   */
+  contents(subscription: string, events: readonly HashedEvent[]): Promise<ReadonlyMap<string, KnownContent>>;
 }
+
+/** An event's id and the hash of what it says. */
+export interface HashedEvent {
+  readonly eventId: string;
+  readonly hash: string;
+}
+
+export type KnownContent = "NEW" | "SAME" | "OTHER";
 
 /** One running process of a service. An engine whose lease ran out is dead to the rest of the platform. */
 export interface Instance {

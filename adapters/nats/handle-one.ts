@@ -145,9 +145,14 @@ async function attemptOf(
   }
 }
 
-/** Under what it is remembered: whoever merely claims one of our ids must not have the event that it belongs to taken for a repetition. */
-export function recentIdOf({ id, claimed }: BusEvent): string {
-  return claimed === undefined ? id : `claimed ${id}`;
+/**
+ * Under what it is remembered: whoever merely claims one of our ids must not have the event that it belongs to taken for a repetition, and what somebody
+ * else's id says is a repetition only when it says the same.
+ */
+export function recentIdOf({ id, claimed, payload }: BusEvent): string {
+  if (claimed === undefined) return id;
+  const said = createHash("sha256").update(JSON.stringify(payload) ?? "");
+  return `claimed ${id} ${said.digest("base64")}`;
 }
 
 /** Tries until the store has it: an event is never dropped because it could not be put aside. */

@@ -5,7 +5,7 @@ import { fromMicroseconds } from "../../contracts/src/instant.ts";
 import type { Subject } from "../../contracts/src/subject.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";
-import type { HandledEvents, Instance, Instances, UnitOfWork } from "../../ports/store.ts";
+import type { HandledEvents, HashedEvent, Instance, Instances, KnownContent, UnitOfWork } from "../../ports/store.ts";
 import { hasEndedSince, redeemOrTell } from "../identity/step-up-proofs.ts";
 import { type MayPublish, mustBeForeign, mustBePublisher } from "../transport/publish-authority.ts";
 import { encodeEvent, type OutboxEntry } from "./bus/outbox-insert.ts";
@@ -144,7 +144,40 @@ function handledEvents(sql: Sql, clock: Clock): HandledEvents {
       });
       return new Set(inserted.rows.map(({ event_id }: { event_id: string }) => event_id));
     },
+    async contents(subscription, events) {
+      const ids = events.map(({ eventId }) => eventId);
+      const inserted = await sql.write({
+        name: "handled_contents",
+        text: `insert into handled_event (subscription, event_id, handled_us, content)
+               select $1, event_id, $4, content from unnest($2::text[], $3::text[]) as event(event_id, content) order by event_id
+               on conflict do nothing returning event_id`,
+        values: [subscription, ids, events.map(({ hash }) => hash), clock.now()],
+      });
+      const fresh = new Set(inserted.rows.map(({ event_id }: { event_id: string }) => event_id));
+      const known = ids.filter((id) => !fresh.has(id));
+      const kept = known.length === 0 ? [] : await contentsOf(sql, subscription, known);
+      const before = new Map(kept.map(({ event_id, content }) => [event_id, content]));
+      const knownOf = ({ eventId, hash }: HashedEvent): KnownContent => {
+        if (fresh.has(eventId)) return "NEW";
+        return (before.get(eventId) ?? hash) === hash ? "SAME" : "OTHER";
+      };
+      return new Map(events.map((event) => [event.eventId, knownOf(event)]));
+    },
   };
+}
+
+interface ContentRow {
+  readonly event_id: string;
+  readonly content: string | null;
+}
+
+async function contentsOf(sql: Sql, subscription: string, eventIds: readonly string[]): Promise<readonly ContentRow[]> {
+  const found = await sql.read({
+    name: "handled_contents_kept",
+    text: "select event_id, content from handled_event where subscription = $1 and event_id = any($2::text[])",
+    values: [subscription, eventIds],
+  });
+  return found.rows;
 }
 
 interface InstanceRow {

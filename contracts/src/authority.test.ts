@@ -391,6 +391,7 @@ describe("subjects", () => {
     "risk.loss.baseline": ["riskengine", "operations"],
     "operations.": ["operations"],
     "operations.halt.lifted": ["operations", "riskengine"],
+    "operations.foreign.held": ["operations", "riskengine"],
     "operations.resume.": ["operations", "riskengine"],
     "operations.restart.requested": ["gateway"],
     "operations.report.made": ["gateway"],

@@ -85,13 +85,16 @@ function refusedTrade(
 ): Refusal | undefined {
   const fund = known.fund(fundId);
   if (fund === undefined) return unknownFund(fundId);
-  if (known.currencyOf(symbol) === undefined) {
-    const sentence = `There is no instrument ${quoted(symbol)}. Set it (ctl treasury reference set instruments) or publish the event again with the right symbol.`;
-    return { code: "EVENT_SYMBOL_UNKNOWN", sentence };
-  }
+  if (known.currencyOf(symbol) === undefined) return unknownSymbol(symbol);
   if (fund.strategies.includes(strategyId)) return undefined;
   const sentence = `The fund ${fundId} has no strategy ${quoted(strategyId)}. Set it (ctl treasury reference set funds) or publish the event again with the right strategy.`;
   return { code: "EVENT_STRATEGY_UNKNOWN", sentence };
+}
+
+/** Of an order event, a fill or a price. */
+export function unknownSymbol(symbol: string): Refusal {
+  const sentence = `There is no instrument ${quoted(symbol)}. Set it (ctl treasury reference set instruments) or publish the event again with the right symbol.`;
+  return { code: "EVENT_SYMBOL_UNKNOWN", sentence };
 }
 
 function unknownFund(fundId: string): Refusal {

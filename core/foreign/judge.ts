@@ -2,7 +2,9 @@
 // the position that comes of it, in the unit of work that takes or refuses the event.
 //
 //  1. An event is taken or refused by what it says, never by its number: a gap blocks new risk and is no reason to refuse a fact.
-//  2. A refused event uses up its number. One about a fund that nobody knows has no numbering to be counted in.
+//  2. An event that can be read uses up its number, refused or not: its publisher did send it. One about a fund that nobody knows has no numbering to be
+//     counted in.
+//  3. Under an id that said something else before it is refused, whatever it says.
 
 import type { Instant } from "../../contracts/src/instant.ts";
 import { type FillStanding, type ForeignEvent, type KnownReference, numberOf, refusalOf } from "./judge-event.ts";
@@ -24,13 +26,15 @@ interface Judging {
   /** Of the event's source, fund and kind, as it is kept. */
   readonly position: ForeignPosition | undefined;
   readonly standing?: FillStanding | undefined;
+  /** Set when its id said something else before. */
+  readonly reused?: Refusal | undefined;
   readonly at: Instant;
   /** Names the gap that it may open. */
   readonly gapId: string;
 }
 
-export function judgeForeign({ event, known, position = nothingHeard, standing, at, gapId }: Judging): Judged {
-  const refusal = refusalOf(event, known, standing);
+export function judgeForeign({ event, known, position = nothingHeard, standing, reused, at, gapId }: Judging): Judged {
+  const refusal = reused ?? refusalOf(event, known, standing);
   const { fundId, sequence } = numberOf(event);
   if (known.fund(fundId) === undefined) return { refusal, numbering: "UNCOUNTED", position };
   if (sequence === undefined) return { refusal, numbering: "UNNUMBERED", position };

@@ -5,7 +5,8 @@
 //  1. The count begins with 1: whoever is heard for the first time with a later number has lost, or never sent, what comes before it. `last` never falls.
 //  2. A number is missing exactly when it lies between 1 and the last, was never heard, and nobody accepted that it is gone.
 //  3. What belongs to one gap is known by its id, also when a part of it has arrived; a gap is closed when nothing of it is missing.
-//  4. At most `rangesMax` ranges are kept. Beyond that a gap is described as wider than it is, never as narrower: only an operator closes it then.
+//  4. A number whose event was refused without using it up is missing like any other; that it was refused is kept beside it until the number comes.
+//  5. At most `rangesMax` ranges are kept. Beyond that a gap is described as wider than it is, never as narrower: only an operator closes it then.
 import type { Instant } from "../../contracts/src/instant.ts";
 
 /** What is numbered, each by itself in every fund. */
@@ -26,6 +27,13 @@ export interface ForeignPosition {
   readonly last: number | undefined;
   /** In order, without overlaps. */
   readonly missing: readonly MissingRange[];
+  /** Of events that were refused and did not use up their numbers, the newest ones; absent: none. */
+  readonly refused?: readonly RefusedNumber[] | undefined;
+}
+
+interface RefusedNumber {
+  readonly number: number;
+  readonly code: string;
 }
 
 /** NEXT: the one that was due. GAP: numbers before it are missing. LATE: it was missing and has come. REPEATED: it was heard before, or given up. */
@@ -37,6 +45,7 @@ interface Numbered {
 }
 
 export const rangesMax = 200;
+export const refusedMax = 200;
 
 export const nothingHeard: ForeignPosition = { last: undefined, missing: [] };
 
@@ -44,11 +53,12 @@ export const nothingHeard: ForeignPosition = { last: undefined, missing: [] };
 export function hearNumber(position: ForeignPosition, sequence: number, at: Instant, gapId: string): Numbered {
   const { missing } = position;
   const last = position.last ?? 0;
+  const others = withoutNumber(position, sequence);
   if (sequence === last + 1 || (sequence === 0 && position.last === undefined))
-    return { position: { last: sequence, missing }, numbering: "NEXT" };
+    return { position: { last: sequence, missing, ...others }, numbering: "NEXT" };
   if (sequence > last) {
     const skipped = { from: last + 1, to: sequence - 1, since: at, gapId };
-    return { position: { last: sequence, missing: withGap(missing, skipped) }, numbering: "GAP" };
+    return { position: { last: sequence, missing: withGap(missing, skipped), ...others }, numbering: "GAP" };
   }
   const index = missing.findIndex(({ from, to }) => from <= sequence && sequence <= to);
   const range = missing[index];
@@ -57,9 +67,22 @@ export function hearNumber(position: ForeignPosition, sequence: number, at: Inst
     { ...range, to: sequence - 1 },
     { ...range, from: sequence + 1 },
   ].filter(({ from, to }) => from <= to);
-  // Invariant 4: without room for another part the range stays whole.
+  // Invariant 5: without room for another part the range stays whole.
   if (missing.length - 1 + parts.length > rangesMax) return { position, numbering: "LATE" };
-  return { position: { last, missing: missing.toSpliced(index, 1, ...parts) }, numbering: "LATE" };
+  return { position: { last, missing: missing.toSpliced(index, 1, ...parts), ...others }, numbering: "LATE" };
+}
+
+function withoutNumber({ refused = [] }: ForeignPosition, sequence: number): Pick<ForeignPosition, "refused"> {
+  const left = refused.filter(({ number }) => number !== sequence);
+  return left.length === 0 ? {} : { refused: left };
+}
+
+/** An event was refused that did not use up its number; of one that was heard, or given up, nothing is to be said. */
+export function noteRefused(position: ForeignPosition, number: number, code: string): ForeignPosition {
+  const { last = 0, missing } = position;
+  if (number <= last && !missing.some(({ from, to }) => from <= number && number <= to)) return position;
+  const { refused = [] } = withoutNumber(position, number);
+  return { ...position, refused: [...refused, { number, code }].slice(-refusedMax) };
 }
 
 function withGap(missing: readonly MissingRange[], skipped: MissingRange): readonly MissingRange[] {

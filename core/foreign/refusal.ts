@@ -6,6 +6,7 @@ type RefusalCode =
   | "EVENT_STRATEGY_UNKNOWN"
   | "EVENT_CURRENCY_WRONG"
   | "EVENT_PRICE_IMPOSSIBLE"
+  | "EVENT_ID_REUSED"
   | "EVENT_FILL_CHANGED"
   | "EVENT_FILL_BUSTED"
   | "EVENT_BUST_CHANGED"
@@ -18,4 +19,10 @@ type RefusalCode =
 export interface Refusal {
   readonly code: RefusalCode;
   readonly sentence: string;
+}
+
+/** Of an event under an id that said something else before. */
+export function reusedId(source: string, eventId: string): Refusal {
+  const sentence = `${source} used the id ${eventId} for an event with other content before; the first one counts. Publish this one under an id of its own.`;
+  return { code: "EVENT_ID_REUSED", sentence };
 }

@@ -16,7 +16,7 @@ import { subjects } from "../../contracts/src/subjects.ts";
 import type { Engine } from "../../core/engine/engine.ts";
 import { impossiblePrice } from "../../core/foreign/judge-event.ts";
 import { isAhead as isDatedAhead } from "../../core/state/dated.ts";
-import type { BusEvent, Subscription } from "../../ports/bus.ts";
+import type { BusEvent, Handler, Subscription } from "../../ports/bus.ts";
 import { setBackSentence, watchClock } from "../shared/clock-steps.ts";
 import { foreignSourceOf, isForeign } from "../shared/foreign-intake.ts";
 import { fundLane } from "../shared/fund-lane.ts";
@@ -27,9 +27,11 @@ import type { FillBlocks } from "./blocks/fill-blocks.ts";
 import type { Figures } from "./figures.ts";
 import type { ForeignEvents } from "./foreign/foreign-events.ts";
 import type { HeldFills } from "./foreign/held-fills.ts";
+import { watchUnknownPrices } from "./foreign/unknown-prices.ts";
 import type { GroupCommit } from "./journal/group-commit.ts";
 import type { Drawdown } from "./losses/drawdown.ts";
 import { watchGaps } from "./losses/gaps.ts";
+import type { ReferenceWatch } from "./reference-watch.ts";
 import { createTakeFills } from "./take-fills.ts";
 
 /** One mark per symbol is kept while the engine is busy. */
@@ -40,10 +42,13 @@ interface InputsOptions {
   readonly engine: Engine;
   readonly commit: GroupCommit;
   readonly alarms: Alarms;
+  readonly reference: Pick<ReferenceWatch, "currencyOf">;
   readonly figures: Figures;
   readonly fillBlocks: FillBlocks;
   /** Judges what foreign programs published before it is taken. */
   readonly foreign: ForeignEvents;
+  /** Counts what was refused before it was published for its program, and throws what puts it aside. */
+  readonly refused: Handler;
   /** Hears of funds whose fills are held. */
   readonly heldFills: Pick<HeldFills, "held">;
   /** Keeps a valuation and judges the losses in it; false when it is not newer than what is known. */
@@ -60,15 +65,17 @@ interface Inputs {
 }
 
 export async function hearInputs(options: InputsOptions): Promise<Inputs> {
-  const { ports, engine, commit, alarms, figures, fillBlocks, foreign, heldFills, drawdown } = options;
+  const { ports, engine, commit, alarms, figures, fillBlocks, foreign, refused, heldFills, drawdown } = options;
   const { bus, clock, timers } = ports;
   const fillGaps = watchGaps("fills", timers, alarms);
   const orderGaps = watchGaps("orders", timers, alarms);
   const navGaps = watchGaps("valuations", timers, alarms);
+  const unknownPrices = watchUnknownPrices(options);
   const taking = createTakeFills({ ports, engine, commit, alarms, fillBlocks, losses: drawdown });
 
   async function hearFill(event: BusEvent): Promise<void> {
     figures.heard(event.subject);
+    if (event.subject === subjects.foreignHeld.name) return refused(event);
     const publisher = isForeign(event) ? foreignSourceOf(event) : undefined;
     if (event.subject === subjects.fillsBusted.name) {
       // Our own order management busts nothing.
@@ -131,6 +138,7 @@ export async function hearInputs(options: InputsOptions): Promise<Inputs> {
   async function hearMark(event: BusEvent): Promise<void> {
     noticeStep();
     const mark = event.payload as Mark;
+    unknownPrices(mark);
     if (isAhead(mark.at, `prices ${mark.symbol}`) || isImpossible(mark, event.subject)) return;
     engine.setMark(mark);
     fillBlocks.priced(mark.symbol);
@@ -149,7 +157,7 @@ export async function hearInputs(options: InputsOptions): Promise<Inputs> {
 
   const { ordersCreated, ordersAccepted, ordersRejected, ordersUpdated, ordersCancelled, ordersExpired } = subjects;
   const orders = [ordersCreated, ordersAccepted, ordersRejected, ordersUpdated, ordersCancelled, ordersExpired];
-  const fills = [subjects.fillsCreated, subjects.fillsBusted];
+  const fills = [subjects.fillsCreated, subjects.fillsBusted, subjects.foreignHeld];
   // Whoever may publish on NATS can call itself one of ours there: what has no row in the outbox is foreign.
   const proved = true;
   const ofOrders: readonly Subscription[] = [
@@ -179,6 +187,7 @@ export async function hearInputs(options: InputsOptions): Promise<Inputs> {
       { name: "riskengine.nav", subjects: [subjects.navUpdated.name], proved },
       foreign.judged(hearNav),
     ),
+    await bus.subscribe({ name: "riskengine.refused", subjects: [subjects.foreignRefused.name], proved }, refused),
   ];
   return {
     unwritten: taking.unwritten,

@@ -36,6 +36,7 @@ import { createForeignEvents } from "./foreign/foreign-events.ts";
 import { createForeignPosition } from "./foreign/foreign-position.ts";
 import { watchGapBlocks } from "./foreign/gap-blocks.ts";
 import { watchHeldFills } from "./foreign/held-fills.ts";
+import { hearRefused } from "./foreign/refused-events.ts";
 import { haltStatusOf } from "./halt-status.ts";
 import { type HaltWatch, watchHalts } from "./halt-watch.ts";
 import { createHalts, type Halts } from "./halts.ts";
@@ -117,7 +118,7 @@ async function assemble(ports: ServicePorts, askRiskOfficer: AskRiskOfficer, par
   const outside = foreignParts(ports, engine, createFundBlocks({ ports, engine, commit, events }), reference);
   parts.add("held fills", outside.heldFills);
   parts.add("gap blocks", outside.gapBlocks);
-  const hearing = hearInputs({ ports, engine, commit, alarms, figures, fillBlocks, ...outside, drawdown });
+  const hearing = hearInputs({ ports, engine, commit, alarms, reference, figures, fillBlocks, ...outside, drawdown });
   const inputs = parts.add("inputs", await hearing);
   const waiting = { events, heard: heardTime(inputs.ofOrders) };
   const approvals = parts.add("approvals", startApprovals({ ports, engine, commit, attempts, alarms, ...waiting }));
@@ -172,7 +173,9 @@ async function rememberValues({ riskStore, clock }: ServicePorts, engine: Engine
 function foreignParts(ports: ServicePorts, engine: Engine, blocks: FundBlocks, reference: ReferenceWatch) {
   const gapBlocks = watchGapBlocks({ ports, engine, blocks });
   const heldFills = watchHeldFills({ ports, engine, blocks, reference });
-  return { gapBlocks, heldFills, foreign: createForeignEvents({ ports, reference, counted: gapBlocks.wake }) };
+  const counted = gapBlocks.wake;
+  const refused = hearRefused({ ports, counted });
+  return { gapBlocks, heldFills, refused, foreign: createForeignEvents({ ports, reference, counted }) };
 }
 
 function exposuresOf(engine: Engine) {

@@ -1,10 +1,12 @@
 // Judges an event of a foreign system in the unit of work that takes or refuses it, keeps where its publisher's numbering stands by then, and alarms: the
 // same at the gRPC door and where NATS messages are taken.
 import { type AlarmCode, alarms } from "../../contracts/src/codes/alarms.ts";
+import { contentOf } from "../../contracts/src/event-content.ts";
 import { Defect, Fault } from "../../contracts/src/fault.ts";
 import { format, type Instant, parse } from "../../contracts/src/instant.ts";
 import { isOwnSource } from "../../contracts/src/platform-services.ts";
-import { subjects } from "../../contracts/src/subjects.ts";
+import type { RefusedForeignEvent } from "../../contracts/src/records/foreign.ts";
+import { subjectByName, subjects } from "../../contracts/src/subjects.ts";
 import { type Judged, judgeForeign } from "../../core/foreign/judge.ts";
 import {
   type FillStanding,
@@ -14,11 +16,12 @@ import {
   natsSourceOf,
   numberOf,
 } from "../../core/foreign/judge-event.ts";
-import type { Refusal } from "../../core/foreign/refusal.ts";
+import { type Refusal, reusedId } from "../../core/foreign/refusal.ts";
 import { isAhead } from "../../core/state/dated.ts";
 import type { BusEvent } from "../../ports/bus.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import { line } from "./one-line.ts";
+import type { ServicePorts } from "./service.ts";
 
 /** What a foreign program published, straight onto NATS or under the name of its token over gRPC. */
 export const isForeign = ({ source }: Pick<BusEvent, "source">): boolean => !isOwnSource(source);
@@ -32,6 +35,24 @@ export function foreignSourceOf({ source, subject }: Pick<BusEvent, "source" | "
   return source === unnamed && kind !== undefined ? natsSourceOf(kind) : source;
 }
 
+/**
+ * Why an event straight from NATS is refused whose id said something else before, as the inbox of the asking service remembers it. Of one over gRPC the
+ * door has seen to that, and its id is ours.
+ */
+export async function refusedReuse(
+  { store, sha256 }: Pick<ServicePorts, "store" | "sha256">,
+  inbox: string,
+  event: BusEvent,
+): Promise<Refusal | undefined> {
+  const subject = subjectByName(event.subject);
+  if (event.source !== unnamed || subject === undefined) return undefined;
+  const source = foreignSourceOf(event);
+  const hash = Buffer.from(sha256(contentOf(subject, event.payload))).toString("hex");
+  const eventId = `${source} ${event.id}`;
+  const known = await store.transact("foreign.heard", (unit) => unit.handled.contents(inbox, [{ eventId, hash }]));
+  return known.get(eventId) === "OTHER" ? reusedId(source, event.id) : undefined;
+}
+
 interface ForeignIntake {
   readonly event: ForeignEvent & { readonly id: string };
   /** The token's name over gRPC, the login's over NATS. */
@@ -40,6 +61,7 @@ interface ForeignIntake {
   readonly service: string;
   readonly known: KnownReference;
   readonly standing?: FillStanding | undefined;
+  readonly reused?: Refusal | undefined;
   readonly at: Instant;
   /** Names the gap that it may open. */
   readonly gapId: string;
@@ -87,7 +109,7 @@ type Raising = Pick<ForeignIntake, "event" | "source" | "service" | "at">;
 export async function raiseRefused(
   unit: Pick<UnitOfWork, "events">,
   intake: Raising,
-  { code, sentence }: Refusal,
+  { code, sentence }: { readonly code: string; readonly sentence: string },
 ): Promise<void> {
   const { event, source } = intake;
   const said = `${source} published ${event.subject} ${event.id}: ${code}. ${sentence}`;
@@ -108,7 +130,13 @@ async function raise(
   await events.publish(subjects.alarmRaised, raised);
 }
 
+/** What a consumer throws of a fill that was refused and may be true: what comes behind it in its fund waits. */
+export function heldFill({ source, event_id: id, code, reason }: RefusedForeignEvent): Fault {
+  const sentence = `${source} published fill event ${id}, which was refused: ${code}. ${reason}`;
+  return new Fault("FOREIGN_FILL_HELD", sentence, { retry: "never", facts: { code } });
+}
+
 /** What a consumer throws of an event that it refuses: it is put aside at once, and nothing waits behind it. */
-export function refusedEvent({ code, sentence }: Refusal): Fault {
+export function refusedEvent({ code, sentence }: { readonly code: string; readonly sentence: string }): Fault {
   return new Fault("FOREIGN_EVENT_REFUSED", `Refused: ${code}. ${sentence}`, { retry: "never", facts: { code } });
 }

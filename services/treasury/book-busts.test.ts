@@ -145,3 +145,54 @@ describe(`32.5: busts in the paper treasury's ledger, seed ${seed}`, () => {
     expect(entries()).toHaveLength(busted.length * 2 + stays.length);
   });
 });
+
+describe("a fill that was refused before it was booked", () => {
+  const fromNats = (id: string, payload: Fill): void => {
+    const { tables, time } = books.fixture;
+    const at = time.clock.now();
+    const bytes = new TextEncoder().encode(JSON.stringify(payload));
+    const event = { id, subject: subjects.fillsCreated.name, key: payload.fund_id, at, source: "foreign", bytes };
+    tables.append([{ ...event, sequence: tables.nextSequence() }]);
+  };
+
+  it("is put aside when its id on NATS said something else before, and booked once when it said the same", async () => {
+    books = testBooks(seed + 9);
+    await books.start();
+    for (const differs of [{}, { quantity: "1.50" }, { fill_id: "f-9" }]) {
+      fromNats("n-1", fillOf(1, differs));
+      await settle();
+    }
+    expect(entries().map(({ entryId }) => entryId)).toEqual(["fill:f-1"]);
+    expect(parked()).toEqual(["EVENT_ID_REUSED"]);
+  });
+
+  it("holds its fund's fills, and no other fund's, until it is discarded", async () => {
+    books = testBooks(seed + 10);
+    await books.start();
+    const refused = {
+      source: "desk",
+      event_id: "e-1",
+      subject: subjects.fillsCreated.name,
+      kind: "fills" as const,
+      fund_id: exampleFill.fund_id,
+      number_used: false,
+      code: "BUS_PAYLOAD_INVALID",
+      reason: "side: Invalid option",
+      payload: "{}",
+      at: exampleFill.filled_at,
+    };
+    const { store } = books.fixture.portsOf("operations");
+    await store.transact("foreign.publish", (unit) => unit.events.publish(subjects.foreignHeld, refused));
+    await settle();
+    await fill(2);
+    await settle();
+    expect(entries()).toEqual([]);
+    const [held] = books.fixture.tables.parked;
+    expect(held).toMatchObject({ state: "HELD", error: expect.stringContaining("desk published fill event e-1") });
+    const how = { at: books.fixture.time.clock.now(), by: "operator:duty", reason: "sent again" };
+    await store.transact("discard", (unit) => unit.parked.discard(fillsSubscription, held?.eventId ?? "", how));
+    await settle();
+    await settle();
+    expect(entries().map(({ entryId }) => entryId)).toEqual(["fill:f-2"]);
+  });
+});

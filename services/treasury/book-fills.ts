@@ -8,9 +8,11 @@
 //     subscription carries money, so whatever else fails, or cannot be read, holds its fund (ports/bus.ts, promise 5).
 //  5. A fill belongs to the books of the mode that its fund had when it traded.
 //  6. Of a foreign program only what is about a known fund, strategy and instrument is taken; the rest is put aside, and its fund goes on.
-//  7. What a foreign program published it may bust, before or after its fill is booked (book-busts.ts).
+//  7. Under an event id that said something else before nothing is booked; a fill that was refused and may be true holds its fund (`foreign.held`).
+//  8. What a foreign program published it may bust, before or after its fill is booked (book-busts.ts).
 import { Fault, messageOf } from "../../contracts/src/fault.ts";
 import { parse } from "../../contracts/src/instant.ts";
+import type { RefusedForeignEvent } from "../../contracts/src/records/foreign.ts";
 import type { BookedFill, Fill, FillBusted } from "../../contracts/src/records/order.ts";
 import type { FundReference } from "../../contracts/src/records/reference.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
@@ -19,7 +21,7 @@ import { fillEntry } from "../../core/ledger/ledger.ts";
 import type { BusEvent, Subscription } from "../../ports/bus.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import type { ReferenceReader, ReferenceView } from "../reference/reference-view.ts";
-import { foreignSourceOf, isForeign, refusedEvent } from "../shared/foreign-intake.ts";
+import { foreignSourceOf, heldFill, isForeign, refusedEvent, refusedReuse } from "../shared/foreign-intake.ts";
 import { fundLane } from "../shared/fund-lane.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import { fillEntryId, takeBackIfBusted, takeBust } from "./book-busts.ts";
@@ -29,14 +31,17 @@ import { isTrouble, type WaitingFills } from "./waiting-fills.ts";
 /** The cursor's name. */
 export const fillsSubscription = "treasury.fills";
 
-type FillPorts = Pick<ServicePorts, "bus" | "store" | "clock">;
+type FillPorts = Pick<ServicePorts, "bus" | "store" | "clock" | "sha256">;
 
 export function bookFills(ports: FillPorts, reader: ReferenceReader, waiting: WaitingFills): Promise<Subscription> {
-  const { fillsCreated, fillsBusted } = subjects;
-  const heard = { name: fillsSubscription, subjects: [fillsCreated.name, fillsBusted.name] };
+  const { fillsCreated, fillsBusted, foreignHeld } = subjects;
+  const heard = { name: fillsSubscription, subjects: [fillsCreated.name, fillsBusted.name, foreignHeld.name] };
   const options = { ...heard, parks: false, lane: fundLane, proved: true };
   return ports.bus.subscribe(options, async (event) => {
+    if (event.subject === foreignHeld.name) return hearHeld(event);
     if (isForeign(event)) await mustBeKnown(reader, event);
+    const reused = await refusedReuse(ports, "treasury.foreign-contents", event);
+    if (reused !== undefined) throw refusedEvent(reused);
     if (event.subject === fillsBusted.name) return hearBust(ports, event);
     const source = isForeign(event) ? { published_by: foreignSourceOf(event) } : {};
     const fill: BookedFill = { ...(event.payload as Fill), ...source };
@@ -51,6 +56,11 @@ export function bookFills(ports: FillPorts, reader: ReferenceReader, waiting: Wa
       await waiting.keep(fill, messageOf(thrown));
     }
   });
+}
+
+/** A fill that was refused and may be true: what comes behind it waits. Only our own services say so. */
+async function hearHeld(event: BusEvent): Promise<void> {
+  if (!isForeign(event)) throw heldFill(event.payload as RefusedForeignEvent);
 }
 
 /** A bust of our own order management would be ours to judge; there is none. */

@@ -20,7 +20,8 @@ export function foreignConformance(name: string, open: () => Promise<ForeignFixt
     const fills: ForeignStream = { source: "desk \u{1f512}", fundId: "alpha", kind: "fills" };
     const values: ForeignStream = { ...fills, kind: "values" };
     const missing = [{ from: 3, to: 9_007_199_254_740_000, since: at, gapId: "g" }];
-    const gapped: KeptPosition = { last: 9_007_199_254_740_991, missing };
+    const refused = [{ number: 4, code: "BUS_PAYLOAD_INVALID" }];
+    const gapped: KeptPosition = { last: 9_007_199_254_740_991, missing, refused };
     try {
       expect(await doing((unit) => unit.foreign.lock(fills))).toBeUndefined();
       await doing((unit) => unit.foreign.put(fills, gapped, at));
@@ -47,6 +48,10 @@ export function foreignConformance(name: string, open: () => Promise<ForeignFixt
         });
       await Promise.all([count(), count(), count()]);
       expect(await doing((unit) => unit.foreign.lock(counted))).toEqual({ last: 3, missing: [], at });
+      const unheard = { ...fills, fundId: "delta" };
+      await doing((unit) => unit.foreign.put(unheard, { last: undefined, missing: [], refused }, at));
+      expect(await doing((unit) => unit.foreign.lock(unheard))).toEqual({ last: undefined, missing: [], refused, at });
+      expect(await doing((unit) => unit.foreign.positions(fills.source, "delta"))).toEqual([]);
       expect(await doing((unit) => unit.foreign.noteUnnumbered("a", at))).toBe(true);
       expect(await doing((unit) => unit.foreign.noteUnnumbered("a", at))).toBe(false);
       await keepsBusts(doing, fills.source, at);

@@ -52,6 +52,34 @@ export const firstTimesAreFirstTimes: StoreCheck = {
   },
 };
 
+export const contentsAreKnown: StoreCheck = {
+  promise: 0,
+  sentence:
+    "`contents` tells a new id from one that said the same and one that said something else, also after a restart, by the memory of `firstTime`",
+  async run(fixture) {
+    const contents = async (store: Store, ...events: readonly (readonly [string, string])[]) => {
+      const hashed = events.map(([eventId, hash]) => ({ eventId, hash }));
+      const known = await transactPatiently(store, "conformance.handled", (unit) =>
+        unit.handled.contents("conformance.contents", hashed),
+      );
+      return events.map(([eventId]) => known.get(eventId));
+    };
+    expect(await contents(fixture.store)).toEqual([]);
+    expect(await contents(fixture.store, ["b", "one"], ["a", "two"])).toEqual(["NEW", "NEW"]);
+    expect(await firstTime(fixture.store, "conformance.contents", "b")).toBe(false);
+    expect(await firstTime(fixture.store, "conformance.contents", "before")).toBe(true);
+    const store = await fixture.reopen();
+    const again = await contents(store, ["a", "two"], ["b", "two"], ["before", "any"], ["c", "three"]);
+    expect(again).toEqual(["SAME", "OTHER", "SAME", "NEW"]);
+    // What came first stays.
+    expect(await contents(store, ["b", "two"], ["b2", "x"])).toEqual(["OTHER", "NEW"]);
+    const many = range(1, 50).map((n) => [`race-${n}`, "same"] as const);
+    const answers = await Promise.all(range(1, 4).map(() => contents(store, ...many)));
+    expect(answers.flat().filter((known) => known === "NEW")).toHaveLength(many.length);
+    expect(new Set(answers.flat())).toEqual(new Set(["NEW", "SAME"]));
+  },
+};
+
 export const firstTimeUnderConcurrency: StoreCheck = {
   promise: 0,
   sentence: "of many transactions that ask `firstTime` at once, exactly one is told that it is the first",
@@ -237,6 +265,7 @@ export const recordChecks: readonly StoreCheck[] = [
   configurationIsKept,
   firstTimeOnce,
   firstTimesAreFirstTimes,
+  contentsAreKnown,
   firstTimeUnderConcurrency,
   firstTimeRollsBack,
   instancesLive,

@@ -169,6 +169,7 @@ export async function riskEngineFixture(options: RiskEngineFixtureOptions) {
     publish: <Payload>(subject: Subject<Payload>, payload: Payload) => finish(publish(subject, payload)),
     publishForeign: <Payload>(subject: Subject<Payload>, payload: Payload) => finish(publishForeign(subject, payload)),
     outside,
+    platform,
     start,
     putPrices: () => finish(putPrices()),
     /** What was published under a subject, oldest first. */

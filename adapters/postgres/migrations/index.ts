@@ -56,6 +56,7 @@ import { liftingMigration } from "./0053-lifting.ts";
 import { creatingPowerMigration } from "./0054-creating-power.ts";
 import { bustsMigration } from "./0055-busts.ts";
 import { tokenFundsMigration } from "./0056-token-funds.ts";
+import { eventContentsMigration } from "./0057-event-contents.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -114,4 +115,5 @@ export const migrations: readonly Migration[] = [
   creatingPowerMigration,
   bustsMigration,
   tokenFundsMigration,
+  eventContentsMigration,
 ];

@@ -7,7 +7,8 @@ import { columnOfText, textOfColumn } from "../exact-text.ts";
 import type { Sql } from "../store-transaction.ts";
 
 const keptRanges = z.array(z.object({ from: z.int(), to: z.int(), since: z.int(), gap_id: z.string() }));
-const columns = "source, fund_id, kind, last::text as last, missing";
+const keptNumbers = z.array(z.object({ number: z.int(), code: z.string() }));
+const columns = "source, fund_id, kind, last::text as last, missing, refused";
 
 export function foreignRecords(sql: Sql): ForeignRecords {
   return { ...positionRecords(sql), ...bustRecords(sql) };
@@ -76,16 +77,17 @@ function positionRecords(sql: Sql): Omit<ForeignRecords, keyof BustPart> {
         values,
       });
       const [row] = found.rows;
-      if (row === undefined || row.last === null) return undefined;
+      if (row === undefined || (row.last === null && row.at_us === "0")) return undefined;
       return { ...positionOf(row), at: fromMicroseconds(Number(row.at_us)) };
     },
-    async put({ source, fundId, kind }, { last, missing }, at) {
+    async put({ source, fundId, kind }, { last, missing, refused = [] }, at) {
       const kept = missing.map(({ from, to, since, gapId }) => ({ from, to, since, gap_id: gapId }));
       await sql.write({
         name: "foreign_put",
-        text: `insert into foreign_position (source, fund_id, kind, last, missing, at_us) values ($1, $2, $3, $4, $5, $6)
-               on conflict (source, fund_id, kind) do update set last = excluded.last, missing = excluded.missing, at_us = excluded.at_us`,
-        values: [columnOfText(source), fundId, kind, last ?? null, JSON.stringify(kept), at],
+        text: `insert into foreign_position (source, fund_id, kind, last, missing, refused, at_us) values ($1, $2, $3, $4, $5, $6, $7)
+               on conflict (source, fund_id, kind) do update
+               set last = excluded.last, missing = excluded.missing, refused = excluded.refused, at_us = excluded.at_us`,
+        values: [columnOfText(source), fundId, kind, last ?? null, JSON.stringify(kept), JSON.stringify(refused), at],
       });
     },
     async noteUnnumbered(source, at) {
@@ -121,6 +123,7 @@ interface Row {
   readonly kind: ForeignStream["kind"];
   readonly last: string | null;
   readonly missing: unknown;
+  readonly refused: unknown;
 }
 
 function streamOf(row: Row): ForeignStream {
@@ -129,8 +132,10 @@ function streamOf(row: Row): ForeignStream {
 
 function positionOf(row: Row): KeptPosition {
   const missing = keptRanges.parse(row.missing);
+  const refused = keptNumbers.parse(row.refused);
   return {
     last: row.last === null ? undefined : Number(row.last),
+    ...(refused.length > 0 && { refused }),
     missing: missing.map(({ from, to, since, gap_id }) => ({
       from,
       to,

@@ -23,6 +23,11 @@ export const faults = {
     "INVALID_ARGUMENT",
   ),
 
+  FOREIGN_FILL_HELD: fault(
+    "A fill of a foreign system could not be taken, and its fund waits until somebody has dealt with it.",
+    "INVALID_ARGUMENT",
+  ),
+
   // Idempotency keys.
   IDEMPOTENCY_KEY_REUSED: fault("The key came with another body before.", "ABORTED"),
   IDEMPOTENCY_IN_PROGRESS: fault("The first request under this key has no answer yet.", "ABORTED"),

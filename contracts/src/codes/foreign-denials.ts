@@ -13,6 +13,10 @@ export const foreignDenials = {
     "INVALID_ARGUMENT",
   ),
   EVENT_PRICE_IMPOSSIBLE: denial("The price, of a fill or on the market, is zero or less.", "INVALID_ARGUMENT"),
+  EVENT_ID_REUSED: denial(
+    "The event came under an id that its publisher had used for something else; the first one counts.",
+    "ABORTED",
+  ),
   EVENT_FILL_CHANGED: denial(
     "The fill was booked before under the same id with other content; the books keep the first.",
     "ABORTED",

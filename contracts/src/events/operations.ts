@@ -1,5 +1,6 @@
 // Operations: halts, the audit log, watchdogs, alarms. One entry an event: subject, payload, order, publishers and what the audit log says of it.
 
+import { refusedForeignEvent } from "../records/foreign.ts";
 import {
   activeHalt,
   drillMeasured,
@@ -37,6 +38,7 @@ import {
   aboutWatched,
   actor,
   byFirm,
+  byFund,
   byService,
   event,
   everyService,
@@ -274,6 +276,23 @@ export const operationsEvents = {
     sentence: "A part of the platform wants a person to know something.",
     publishers: everyService,
     audit: { action: "alarm.raised", about: aboutService },
+  }),
+  foreignHeld: event({
+    subject: "svc.v1.operations.foreign.held",
+    schema: refusedForeignEvent,
+    key: (refused) => refused.fund_id,
+    sentence:
+      "A fill of a program outside was refused and may be true: its fund takes no new risk until somebody has dealt with it.",
+    publishers: ["riskengine", "operations"],
+    audit: { action: "foreign.held", about: byFund },
+  }),
+  foreignRefused: event({
+    subject: "svc.v1.operations.foreign.refused",
+    schema: refusedForeignEvent,
+    key: (refused) => refused.fund_id,
+    sentence: "An event of a program outside, no fill, was refused before it was published for it.",
+    publishers: ["operations"],
+    audit: { action: "foreign.refused", about: byFund },
   }),
   busParked: event({
     subject: "svc.v1.operations.bus.parked",

@@ -1,51 +1,106 @@
 // Judges events of foreign systems where they enter over gRPC, by the same rules as the risk engine, so that their publisher reads at once what is wrong.
 // It answers only: the risk engine refuses, counts and lists the event, as it does with what comes over NATS.
+import { type Instant, millisecondsBetween } from "../../../contracts/src/instant.ts";
 import { parseJson } from "../../../contracts/src/parse-json.ts";
-import { type Fill, fill as fillRecord } from "../../../contracts/src/records/order.ts";
+import { isPossiblePrice, type Mark } from "../../../contracts/src/records/market.ts";
+import { type BookedFill, bookedFill, type Fill, type FillBusted } from "../../../contracts/src/records/order.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
-import { type ForeignEvent, type KnownReference, refusalOf } from "../../../core/foreign/judge-event.ts";
+import {
+  type FillStanding,
+  impossiblePrice,
+  type KnownReference,
+  refusalOf,
+  unknownSymbol,
+} from "../../../core/foreign/judge-event.ts";
 import type { Refusal } from "../../../core/foreign/refusal.ts";
 import { type ReferenceView, referenceReader } from "../../reference/reference-view.ts";
+import { bustStanding } from "../../shared/bust-standing.ts";
 import type { ServicePorts } from "../../shared/service.ts";
+import type { Taken } from "./read-event.ts";
 
-type DoorPorts = Pick<ServicePorts, "referenceData" | "riskStore">;
+type DoorPorts = Pick<ServicePorts, "referenceData" | "riskStore" | "store" | "clock">;
 
-/** What is wrong with each, in their order; undefined for what may enter. */
-export type JudgeAtDoor = (events: readonly ForeignEvent[]) => Promise<readonly (Refusal | undefined)[]>;
+export interface DoorJudge {
+  /** What is wrong with each, in their order; undefined for what may enter. */
+  events(events: readonly Taken[]): Promise<readonly (Refusal | undefined)[]>;
+  price(mark: Mark): Promise<Refusal | undefined>;
+  /** As of the last judgement. */
+  knowsFund(fundId: string): boolean;
+}
 
+/** A feed may publish thousands of prices a second of what nobody knows. */
+const lookAgainMsMin = 1_000;
 const decoder = new TextDecoder();
 
-export function judgeAtDoor({ referenceData, riskStore }: DoorPorts): JudgeAtDoor {
+export function judgeAtDoor({ referenceData, riskStore, store, clock }: DoorPorts): DoorJudge {
   const reader = referenceReader(referenceData);
+  let lookedAt: Instant | undefined;
 
-  /** The fills that the books have under the ids of these. */
-  async function bookedFills(events: readonly ForeignEvent[]): Promise<Map<string, Fill>> {
-    const ids = events.flatMap((event) => (isFill(event) ? [(event.payload as Fill).fill_id] : []));
+  /** The fills that the books have under the ids that these name. */
+  async function bookedFills(events: readonly Taken[]): Promise<Map<string, BookedFill>> {
+    const ids = events.flatMap((event) => (isFill(event) || isBust(event) ? [(event.payload as Fill).fill_id] : []));
     const known = ids.length === 0 ? [] : [...(await riskStore.knownFills([...new Set(ids)]))];
-    const booked = new Map<string, Fill>();
+    const booked = new Map<string, BookedFill>();
     for (const id of known) {
       const bytes = await riskStore.fillEntry(id);
-      if (bytes !== undefined) booked.set(id, fillRecord.parse(parseJson(decoder.decode(bytes))));
+      if (bytes !== undefined) booked.set(id, bookedFill.parse(parseJson(decoder.decode(bytes))));
     }
     return booked;
   }
 
-  return async (events) => {
-    const known = knownIn(await reader.refresh());
-    const booked = await bookedFills(events);
-    return events.map((event) => {
-      if (!isFill(event)) return refusalOf(event, known);
-      const fill = event.payload as Fill;
-      const refusal = refusalOf(event, known, { booked: booked.get(fill.fill_id) });
-      // The second of two that wait together is held against the first.
-      if (refusal === undefined && !booked.has(fill.fill_id)) booked.set(fill.fill_id, fill);
-      return refusal;
-    });
+  /** Those that wait together with it stand before it. */
+  async function standingOfBust(
+    { source, payload }: Taken,
+    booked: BookedFill | undefined,
+    before: readonly FillBusted[],
+  ): Promise<FillStanding> {
+    const bust = payload as FillBusted;
+    const kept = await store.transact("foreign.look", (unit) => bustStanding(unit, source, bust, booked));
+    const same = kept.same ?? before.find(({ bust_id: id }) => id === bust.bust_id);
+    const others = before.filter(({ fill_id, bust_id }) => fill_id === bust.fill_id && bust_id !== bust.bust_id);
+    return { bust: { ...kept, same, others: [...kept.others, ...others] } };
+  }
+
+  return {
+    async events(events) {
+      const known = knownIn(await reader.refresh());
+      const booked = await bookedFills(events);
+      const busts = new Map<string, FillBusted[]>();
+      const refusals: (Refusal | undefined)[] = [];
+      for (const event of events) {
+        const { source, subject, payload } = event;
+        const { fill_id: fillId } = payload as Partial<Fill>;
+        const fillBooked = fillId === undefined ? undefined : booked.get(fillId);
+        const ownBusts = busts.get(source) ?? [];
+        const standing = isBust(event) ? await standingOfBust(event, fillBooked, ownBusts) : { booked: fillBooked };
+        const refusal = refusalOf({ subject: subject.name, payload }, known, standing);
+        refusals.push(refusal);
+        if (refusal !== undefined) continue;
+        // The second of two that wait together is held against the first.
+        if (isBust(event)) busts.set(source, [...ownBusts, payload as FillBusted]);
+        else if (isFill(event) && fillBooked === undefined)
+          booked.set((payload as Fill).fill_id, { ...(payload as Fill), published_by: source });
+      }
+      return refusals;
+    },
+    async price(mark) {
+      if (!isPossiblePrice(mark)) {
+        return { code: "EVENT_PRICE_IMPOSSIBLE", sentence: impossiblePrice(mark.symbol, mark.price) };
+      }
+      if (reader.current().instruments.has(mark.symbol)) return undefined;
+      const now = clock.now();
+      if (lookedAt === undefined || Math.abs(millisecondsBetween(lookedAt, now)) >= lookAgainMsMin) {
+        lookedAt = now;
+        await reader.refresh();
+      }
+      return reader.current().instruments.has(mark.symbol) ? undefined : unknownSymbol(mark.symbol);
+    },
+    knowsFund: (fundId) => reader.current().funds.has(fundId),
   };
 }
 
-/** What a bust may take back is known where it is carried out. */
-const isFill = ({ subject }: ForeignEvent): boolean => subject === subjects.fillsCreated.name;
+const isFill = ({ subject }: Taken): boolean => subject.name === subjects.fillsCreated.name;
+const isBust = ({ subject }: Taken): boolean => subject.name === subjects.fillsBusted.name;
 
 function knownIn({ funds, instruments }: ReferenceView): KnownReference {
   return { fund: (fundId) => funds.get(fundId), currencyOf: (symbol) => instruments.get(symbol)?.currency };

@@ -10,7 +10,9 @@ import { subjects } from "../../../contracts/src/subjects.ts";
 import type { RpcCall } from "../../../ports/rpc.ts";
 import { exampleFill, exampleMark, exampleNav } from "../../../testkit/record-examples.ts";
 import { type ServiceFixture, serviceFixture } from "../../../testkit/virtual/service-fixture.ts";
-import { foreignEvents, payloadBytesMax, waitingMax } from "./publish-events.ts";
+import { foreignEvents } from "./publish-events.ts";
+import { payloadBytesMax } from "./read-event.ts";
+import { waitingMax } from "./store-events.ts";
 
 const seed = 20_261_118;
 const everything: readonly Operation[] = ["Publish", "PublishOrders", "PublishValues", "PublishPrices"];
@@ -26,7 +28,7 @@ function begin() {
   fixture = platform;
   const ports = platform.portsOf("operations");
   /** The instruments, and the fills that the risk engine booked. */
-  const known = { symbols: [exampleFill.symbol], booked: new Map<string, object>() };
+  const known = { symbols: [exampleFill.symbol, exampleMark.symbol], booked: new Map<string, object>() };
   const referenceData = {
     changed: async () => known.symbols.length,
     read: async () => reference(known.symbols) as never,
@@ -38,15 +40,15 @@ function begin() {
   };
   const { handlers } = foreignEvents({ ...ports, referenceData, riskStore });
   const publish = (
-    event: { readonly id?: string; readonly subject: string; readonly payload: unknown },
+    event: { readonly id?: string; readonly subject: string; readonly payload: unknown; readonly dry_run?: boolean },
     operations = everything,
     name = "my-oms",
   ): Promise<ForeignReceipt> => {
     const identity = { kind: "service", name, actor: `service:${name}`, roles: ["service"], operations };
-    const { id = "e-1", subject, payload } = event;
+    const { id = "e-1", subject, payload, dry_run = false } = event;
     const payload_json = typeof payload === "string" ? payload : JSON.stringify(payload);
     const call = { identity } as unknown as RpcCall;
-    return handlers["Publish"]?.({ id, subject, payload_json } as never, call) as Promise<ForeignReceipt>;
+    return handlers["Publish"]?.({ id, subject, payload_json, dry_run } as never, call) as Promise<ForeignReceipt>;
   };
   const stored = () =>
     platform.tables.log.map(({ subject, source, bytes }) => [
@@ -72,7 +74,14 @@ const fill = { subject: subjects.fillsCreated.name, payload: exampleFill };
 describe("an event of a program outside", () => {
   it("1: is durable when it is answered, in the name of the token", async () => {
     const { publish, stored } = begin();
-    expect(await publish(fill)).toEqual({ id: "e-1", accepted: true, repeated: false, code: "", reason: "" });
+    expect(await publish(fill)).toEqual({
+      id: "e-1",
+      accepted: true,
+      repeated: false,
+      code: "",
+      reason: "",
+      number_used: false,
+    });
     expect(stored()).toEqual([[fill.subject, "my-oms", exampleFill]]);
   });
 
@@ -110,16 +119,17 @@ describe("an event of a program outside", () => {
     const refusals = [
       await publish({ subject: subjects.haltLifted.name, payload: {} }),
       await publish({ subject: "svc.v1.invented", payload: {} }),
-      await publish({ ...fill, id: "" }),
+      await publish({ subject: subjects.marketMarks.name, payload: { ...exampleMark, price: 1 } }),
       await publish({ ...fill, payload: "{" }),
-      await publish({ ...fill, payload: { ...exampleFill, quantity: "-1", side: "HOLD" } }),
-      await publish({ ...fill, payload: { ...exampleFill, venue: "x".repeat(payloadBytesMax) } }),
-      await publish(fill, ["Publish", "PublishValues"]),
+      await publish({ ...fill, payload: { ...exampleFill, fund_id: "alhpa", quantity: "-1", side: "HOLD" } }),
+      await publish({ ...fill, payload: { ...exampleFill, fund_id: 7, venue: "x".repeat(payloadBytesMax) } }),
+      await publish({ ...fill, payload: { ...exampleFill, side: "HOLD" } }, ["Publish", "PublishValues"]),
     ];
+    expect(refusals.every(({ number_used }) => !number_used)).toBe(true);
     expect(refusals.map(({ accepted, code }) => [accepted, code])).toEqual([
       [false, "BUS_SUBJECT_FOREIGN"],
       [false, "BUS_SUBJECT_FOREIGN"],
-      [false, "INVALID_ARGUMENT"],
+      [false, "BUS_PAYLOAD_INVALID"],
       [false, "BUS_PAYLOAD_INVALID"],
       [false, "BUS_PAYLOAD_INVALID"],
       [false, "MESSAGE_TOO_LARGE"],
@@ -128,6 +138,149 @@ describe("an event of a program outside", () => {
     expect(refusals[4]?.reason).toMatch(/side: .*quantity: /);
     expect(refusals[6]?.reason).toContain("names PublishOrders");
     expect(stored()).toEqual([]);
+  });
+
+  it("4: that cannot be read and is about a fund is told once for each content, uses up neither id nor number, and is taken when it is right", async () => {
+    const { publish, stored } = begin();
+    const numbered = { ...exampleFill, sequence: 7 };
+    const wrong = { ...fill, payload: { ...numbered, side: "HOLD" } };
+    const nav = { subject: subjects.navUpdated.name, id: "v-1", payload: { ...exampleNav, nav: "much", sequence: 2 } };
+    const large = { ...fill, id: "e-2", payload: { ...exampleFill, venue: "x".repeat(payloadBytesMax) } };
+    for (const event of [wrong, wrong, nav, large, { ...fill, id: "" }]) {
+      expect(await publish(event)).toMatchObject({ accepted: false, number_used: false });
+    }
+    const [held, refused] = [subjects.foreignHeld.name, subjects.foreignRefused.name];
+    expect(stored().map(([subject, source, { code }]) => [subject, source, code])).toEqual([
+      [held, "operations", "BUS_PAYLOAD_INVALID"],
+      [refused, "operations", "BUS_PAYLOAD_INVALID"],
+      [held, "operations", "MESSAGE_TOO_LARGE"],
+      [held, "operations", "INVALID_ARGUMENT"],
+    ]);
+    expect(stored()[0]?.[2]).toMatchObject({
+      source: "my-oms",
+      event_id: "e-1",
+      subject: fill.subject,
+      fund_id: exampleFill.fund_id,
+      sequence: 7,
+      number_used: false,
+      reason: expect.stringContaining("side: "),
+    });
+    expect(stored()[3]?.[2]).toMatchObject({ event_id: "unreadable" });
+    expect(await publish({ ...fill, payload: numbered })).toMatchObject({ accepted: true, number_used: true });
+  });
+
+  it("3: with other content under an id that was used is refused, told once, and moves nothing; written otherwise it is the same", async () => {
+    const { publish, stored, platform } = begin();
+    const first = { ...exampleFill, quantity: "50", sequence: 1 };
+    const other = { ...first, fill_id: "f-2", sequence: 2 };
+    const together = await Promise.all([first, other, first].map((payload) => publish({ ...fill, payload })));
+    expect(together.map(({ accepted, repeated, code }) => [accepted, repeated, code])).toEqual([
+      [true, false, ""],
+      [false, false, "EVENT_ID_REUSED"],
+      [true, true, ""],
+    ]);
+    const written = JSON.stringify({ ...Object.fromEntries(Object.entries(first).reverse()), quantity: "50.0" });
+    expect(await publish({ ...fill, payload: written })).toMatchObject({ accepted: true, repeated: true });
+    expect(await publish({ ...fill, payload: other })).toMatchObject({
+      repeated: true,
+      code: "EVENT_ID_REUSED",
+      number_used: true,
+    });
+    // The id is the program's, whatever it says under it.
+    const asValue = { subject: subjects.navUpdated.name, payload: { ...exampleNav, sequence: 1 } };
+    expect(await publish(asValue)).toMatchObject({ accepted: false, code: "EVENT_ID_REUSED" });
+    expect(await publish(asValue, everything, "another")).toMatchObject({ accepted: true });
+    expect(stored().map(([subject]) => subject)).toEqual([
+      fill.subject,
+      subjects.foreignHeld.name,
+      subjects.foreignRefused.name,
+      subjects.navUpdated.name,
+    ]);
+    expect(stored()[1]?.[2]).toMatchObject({
+      code: "EVENT_ID_REUSED",
+      event_id: "e-1",
+      sequence: 2,
+      number_used: true,
+    });
+    // What was refused has used up its id as well.
+    const unknown = { ...fill, id: "e-9", payload: { ...exampleFill, symbol: "APPL" } };
+    expect(await publish(unknown)).toMatchObject({ code: "EVENT_SYMBOL_UNKNOWN" });
+    expect(await publish({ ...unknown, payload: exampleFill })).toMatchObject({ code: "EVENT_ID_REUSED" });
+    expect(platform.tables.log.length).toBe(6);
+  });
+
+  it("3: under an id from before contents were kept is repeated", async () => {
+    const { publish, ports, stored } = begin();
+    await ports.store.transact("foreign.publish", (unit) =>
+      unit.handled.firstTimes("operations.foreign-events", ["my-oms e-1"]),
+    );
+    expect(await publish({ ...fill, payload: { ...exampleFill, quantity: "7" } })).toMatchObject({
+      accepted: true,
+      repeated: true,
+    });
+    expect(stored()).toEqual([]);
+  });
+
+  it("a dry run is answered like the event and does nothing; no id and no number is used up", async () => {
+    const { publish, stored, ports } = begin();
+    const heard: unknown[] = [];
+    const wanted = { subjects: [subjects.marketMarks.name], queueMax: 10, overflow: "drop-oldest" } as const;
+    await ports.bus.listen(wanted, async ({ payload }) => void heard.push(payload));
+    const numbered = { ...exampleFill, sequence: 3 };
+    const dry = (event: { readonly id?: string; readonly subject: string; readonly payload: unknown }) =>
+      publish({ ...event, dry_run: true });
+    expect(await dry({ ...fill, payload: numbered })).toMatchObject({
+      accepted: true,
+      repeated: false,
+      number_used: false,
+    });
+    const refusals = [
+      await dry({ ...fill, payload: { ...numbered, symbol: "APPL" } }),
+      await dry({ ...fill, payload: { ...numbered, side: "HOLD" } }),
+    ];
+    expect(refusals.map(({ accepted, code }) => [accepted, code])).toEqual([
+      [false, "EVENT_SYMBOL_UNKNOWN"],
+      [false, "BUS_PAYLOAD_INVALID"],
+    ]);
+    const mark = { ...exampleMark, at: format(ports.clock.now()) };
+    expect(await dry({ subject: subjects.marketMarks.name, payload: mark })).toMatchObject({ accepted: true });
+    expect([stored(), heard]).toEqual([[], []]);
+    const taken = { ...fill, payload: { ...numbered, quantity: "9" } };
+    expect(await publish(taken)).toMatchObject({ accepted: true, repeated: false });
+    // Behind what came before it, also when that is not answered yet.
+    const [, second] = await Promise.all([
+      publish({ ...fill, id: "e-2", payload: numbered }),
+      dry({ ...fill, id: "e-2", payload: { ...numbered, fee: "1" } }),
+    ]);
+    expect(second).toMatchObject({ code: "EVENT_ID_REUSED", number_used: false });
+    expect(await dry(taken)).toMatchObject({ accepted: true, repeated: true });
+    expect(stored()).toHaveLength(2);
+  });
+
+  it("6: a bust that is refused is answered so, also behind the fill and the bust that wait with it", async () => {
+    const { publish, known } = begin();
+    const { fill_id, order_id, fund_id, strategy_id, symbol, filled_at: at } = exampleFill;
+    const bust = { bust_id: "b-1", fill_id, order_id, fund_id, strategy_id, symbol, reason: "wrong", at };
+    const send = (id: string, payload: object) => publish({ subject: subjects.fillsBusted.name, id, payload });
+    known.booked.set("theirs", { ...exampleFill, fill_id: "theirs", published_by: "another" });
+    known.booked.set("ours", { ...exampleFill, fill_id: "ours" });
+    const [, ...answers] = await Promise.all([
+      publish(fill),
+      send("1", bust),
+      send("2", { ...bust, bust_id: "b-2" }),
+      send("3", { ...bust, bust_id: "b-3", fill_id: "theirs" }),
+      send("4", { ...bust, bust_id: "b-4", fill_id: "ours" }),
+      send("5", { ...bust, fill_id: "f-other" }),
+      send("6", { ...bust, bust_id: "b-6", fill_id: "f-later" }),
+    ]);
+    expect(answers.map(({ code }) => code)).toEqual([
+      "",
+      "EVENT_FILL_BUSTED",
+      "EVENT_BUST_NOT_YOURS",
+      "EVENT_BUST_NOT_YOURS",
+      "EVENT_BUST_CHANGED",
+      "",
+    ]);
   });
 
   it("6: is answered with what is wrong, and durable all the same for the engine to refuse, once under its id", async () => {
@@ -169,6 +322,9 @@ describe("an event of a program outside", () => {
       const answer = await publish({ subject: subjects.marketMarks.name, payload: price(text) });
       expect(answer).toMatchObject({ accepted: code === "", code });
     }
+    const unknown = { ...price("1"), symbol: "APPL" };
+    const { code } = await publish({ subject: subjects.marketMarks.name, payload: unknown });
+    expect(code).toBe("EVENT_SYMBOL_UNKNOWN");
     expect(stored()).toEqual([]);
   });
 

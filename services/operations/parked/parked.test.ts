@@ -245,6 +245,40 @@ describe("23.5: events that were put aside", () => {
     expect(await list()).toEqual([]);
   });
 
+  it("3: that a fill was refused is no money, and is discarded like what cannot be read", async () => {
+    const { fixture, list, discard, sleep } = begin();
+    const money = { parks: false, lane: fundLane, subjects: [subjects.foreignHeld.name] };
+    await subscribe(
+      fixture,
+      failing(() => false),
+      money,
+    );
+    const { store } = fixture.portsOf("operations");
+    await store.transact("foreign.publish", (unit) =>
+      unit.events.publish(subjects.foreignHeld, {
+        source: "desk",
+        event_id: "e-1",
+        subject: subjects.fillsCreated.name,
+        kind: "fills",
+        fund_id: "alpha",
+        number_used: true,
+        code: "EVENT_ID_REUSED",
+        reason: "used before",
+        payload: "{}",
+        at: "2026-11-16T14:30:00Z",
+      }),
+    );
+    await sleep(3_000);
+    const [held] = await list();
+    if (held === undefined) throw new Error("nothing is held");
+    expect(held).toMatchObject({ state: "HELD", lane: "fund alpha" });
+    const named = discardAction(held.subscription, held.event_id, "rubbish");
+    const step_up_proof = giveProof(fixture.tables.stepUps, { identity: duty, named, at: fixture.time.clock.now() });
+    expect((await discard(held, { step_up_proof })).event_id).toBe(held.event_id);
+    await sleep(3_000);
+    expect(await list()).toEqual([]);
+  });
+
   it("refuse what makes no sense", async () => {
     const { list, retry, discard } = begin();
     await expect(retry({ subscription: "test.fills", event_id: "no such" })).rejects.toMatchObject({

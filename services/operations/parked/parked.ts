@@ -3,7 +3,7 @@
 //
 //  1. A try is made by the event's own subscription, wherever that runs: here it is asked for, and the answer says what came of it, never more.
 //  2. Only the oldest of a key, or of a lane, is tried: what came after it comes after it. Of a lane only the oldest is discarded, too.
-//  3. Money that can be read is never discarded: it is tried until it is handled.
+//  3. Money that can be read is never discarded: it is tried until it is handled. That a fill was refused (`foreign.held`) is no money: it is never handled.
 import { Fault } from "../../../contracts/src/fault.ts";
 import type {
   DiscardParkedRequest,
@@ -200,6 +200,7 @@ export function discardAction(subscription: string, eventId: string, reason: str
 }
 
 function canBeRead({ subject, payload }: AsideEvent): boolean {
+  if (subject === subjects.foreignHeld.name) return false;
   try {
     return subjectByName(subject)?.schema.safeParse(parseJson(payload)).success === true;
   } catch (thrown) {

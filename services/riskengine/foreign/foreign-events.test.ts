@@ -204,6 +204,23 @@ describe("32.5: what is about unknown things", () => {
   });
 });
 
+describe("a price of a symbol that nobody knows", () => {
+  it("alarms once for its feed while it is published, and not when the symbol is known by then", async () => {
+    const [fixture, life] = await begin();
+    const price = async (symbol: string, source: string): Promise<void> => {
+      const at = format(fixture.time.clock.now());
+      fixture.outside.bus.broadcast(subjects.marketMarks, { symbol, price: "5", source, at });
+      await fixture.pass(3_000);
+    };
+    for (let n = 0; n < 5; n += 1) await price("APPL", "their-feed");
+    for (let n = 0; n < 3; n += 1) await price("AAPL", "good-feed");
+    expect(alarmsOf(fixture, "EVENT_REFUSED")).toMatchObject([
+      { sentence: expect.stringMatching(/^their-feed publishes prices of APPL: EVENT_SYMBOL_UNKNOWN\. /) },
+    ]);
+    await fixture.finish(life.service.stop());
+  });
+});
+
 describe("32.5: a price of zero or less", () => {
   it("moves nothing, and alarms once for its publisher until a good one comes", async () => {
     const [fixture, life] = await begin();

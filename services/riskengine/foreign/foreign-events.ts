@@ -6,16 +6,31 @@
 //  3. A bust is kept in the store before its fill is looked for, and a fill is in the journal before busts of it are: whichever comes first, the second
 //     one finds the other. What a bust that waited says wrongly of its fill is found out then.
 //  4. What nobody knows may have been set a moment ago: the reference data is read again before anything is refused.
+//  5. An event id is its content. Over gRPC the door refuses another one; over NATS it is refused here, and a fill's fund waits (`foreign.held`).
 import { alarms } from "../../../contracts/src/codes/alarms.ts";
 import { format } from "../../../contracts/src/instant.ts";
+import { idText } from "../../../contracts/src/records/fields.ts";
 import type { BookedFill, Fill, FillBusted } from "../../../contracts/src/records/order.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import type { BustStanding } from "../../../core/foreign/judge-bust.ts";
-import { type FillStanding, foreignKindOf, type KnownReference, refusalOf } from "../../../core/foreign/judge-event.ts";
+import {
+  type FillStanding,
+  foreignKindOf,
+  type KnownReference,
+  numberOf,
+  refusalOf,
+} from "../../../core/foreign/judge-event.ts";
 import type { Refusal } from "../../../core/foreign/refusal.ts";
 import type { BusEvent, Handler } from "../../../ports/bus.ts";
 import { bustStanding } from "../../shared/bust-standing.ts";
-import { foreignSourceOf, isForeign, judgeInUnit, raiseRefused, refusedEvent } from "../../shared/foreign-intake.ts";
+import {
+  foreignSourceOf,
+  isForeign,
+  judgeInUnit,
+  raiseRefused,
+  refusedEvent,
+  refusedReuse,
+} from "../../shared/foreign-intake.ts";
 import { line } from "../../shared/one-line.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import { transactToKnownEnd } from "../../shared/unknown-outcome.ts";
@@ -23,11 +38,14 @@ import type { ReferenceWatch } from "../reference-watch.ts";
 import { journaledFill } from "../take-fills.ts";
 
 interface ForeignEventsOptions {
-  readonly ports: Pick<ServicePorts, "store" | "riskStore" | "clock" | "random" | "timers" | "log">;
+  readonly ports: Pick<ServicePorts, "store" | "riskStore" | "clock" | "random" | "timers" | "log" | "sha256">;
   /** An event was counted that was not simply the next. */
   readonly counted: () => void;
   readonly reference: Pick<ReferenceWatch, "fund" | "currencyOf" | "refresh">;
 }
+
+/** Where it is remembered what ids said. */
+const inbox = "riskengine.foreign-contents";
 
 const isBust = ({ subject }: Pick<BusEvent, "subject">): boolean => subject === subjects.fillsBusted.name;
 
@@ -109,6 +127,8 @@ export function createForeignEvents({ ports, reference, counted }: ForeignEvents
     const kind = foreignKindOf(event.subject);
     if (kind === undefined) return handler(event);
     const source = foreignSourceOf(event);
+    const reused = await refusedReuse(ports, inbox, event);
+    if (reused !== undefined) return refuseReused(event, source, reused);
     const standing = await standingOf(event, source);
     let known = knownNow(event);
     if (refusalOf(event, known, standing) !== undefined) {
@@ -126,6 +146,37 @@ export function createForeignEvents({ ports, reference, counted }: ForeignEvents
     );
     if (judged.numbering !== "NEXT") counted();
     if (judged.refusal !== undefined) throw refusedEvent(judged.refusal);
+  }
+
+  async function refuseReused(event: BusEvent, source: string, reused: Refusal): Promise<void> {
+    let known = knownNow(event);
+    const { fundId, sequence } = numberOf(event);
+    if (known.fund(fundId) === undefined) {
+      await reference.refresh();
+      known = knownNow(event);
+    }
+    const isHeld = foreignKindOf(event.subject) === "fills" && known.fund(fundId) !== undefined;
+    const at = clock.now();
+    await transactToKnownEnd(ports, "risk.foreign", async (unit) => {
+      const intake = { event, source, service: "riskengine", known, reused, at, gapId: random.uuid() };
+      await judgeInUnit(unit, intake);
+      if (!isHeld) return;
+      await unit.events.publish(subjects.foreignHeld, {
+        source,
+        event_id: idText.safeParse(event.id).success ? event.id : "unreadable",
+        subject: event.subject,
+        kind: "fills",
+        fund_id: fundId,
+        ...(sequence !== undefined && { sequence }),
+        number_used: sequence !== undefined,
+        code: reused.code,
+        reason: line(reused.sentence, 2_000),
+        payload: JSON.stringify(event.payload).replaceAll("\0", "").slice(0, 4_000),
+        at: format(at),
+      });
+    });
+    counted();
+    throw refusedEvent(reused);
   }
 
   return {

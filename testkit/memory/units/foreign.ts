@@ -70,13 +70,15 @@ function positionChanges(
       inTurn(async () => {
         await lock(`foreign position ${keyOf(stream)}`);
         const kept = positions.get(keyOf(stream));
-        return kept === undefined ? undefined : { last: kept.last, missing: kept.missing, at: kept.at };
+        if (kept === undefined) return undefined;
+        const { last, missing, refused, at } = kept;
+        return { last, missing, ...(refused !== undefined && { refused }), at };
       }),
-    put: ({ source, fundId, kind }, { last, missing }, at) =>
+    put: ({ source, fundId, kind }, { last, missing, refused = [] }, at) =>
       inTurn(async () => {
         const stream = { source, fundId, kind };
         await lock(`foreign position ${keyOf(stream)}`);
-        positions.set(keyOf(stream), { ...stream, last, missing, at });
+        positions.set(keyOf(stream), { ...stream, last, missing, ...(refused.length > 0 && { refused }), at });
       }),
     noteUnnumbered: (source, at) =>
       inTurn(async () => {
@@ -86,7 +88,7 @@ function positionChanges(
         return true;
       }),
     positions: (source, fundId) =>
-      inTurn(async () => sorted((kept) => kept.source === source && kept.fundId === fundId)),
+      inTurn(async () => sorted((kept) => kept.source === source && kept.fundId === fundId && kept.last !== undefined)),
     withGaps: () => inTurn(async () => sorted(({ missing }) => missing.length > 0)),
   };
 }

@@ -17,6 +17,8 @@ export interface ForeignEvent {
   subject: string;
   /** JSON in the subject's schema, at most 1,000,000 bytes. */
   payload_json: string;
+  /** Judge it and answer as if it had been sent, and do nothing: no id and no number is used up, and a price goes nowhere. */
+  dry_run: boolean;
 }
 
 export interface ForeignReceipt {
@@ -29,10 +31,15 @@ export interface ForeignReceipt {
   /** Why it was refused: a code of docs/codes.md, and what to do. The event changed nothing, and the same one is refused again. */
   code: string;
   reason: string;
+  /**
+   * The event's number counts, now or since it came first: the next event needs the one behind it. False: what you send in the place of this event takes
+   * the number that it had.
+   */
+  number_used: boolean;
 }
 
 function createBaseForeignEvent(): ForeignEvent {
-  return { id: "", subject: "", payload_json: "" };
+  return { id: "", subject: "", payload_json: "", dry_run: false };
 }
 
 export const ForeignEvent: MessageFns<ForeignEvent> = {
@@ -45,6 +52,9 @@ export const ForeignEvent: MessageFns<ForeignEvent> = {
     }
     if (message.payload_json !== "") {
       writer.uint32(26).string(message.payload_json);
+    }
+    if (message.dry_run !== false) {
+      writer.uint32(32).bool(message.dry_run);
     }
     return writer;
   },
@@ -86,6 +96,14 @@ export const ForeignEvent: MessageFns<ForeignEvent> = {
             message.payload_json = reader.string();
             continue;
           }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.dry_run = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -100,7 +118,7 @@ export const ForeignEvent: MessageFns<ForeignEvent> = {
 };
 
 function createBaseForeignReceipt(): ForeignReceipt {
-  return { id: "", accepted: false, repeated: false, code: "", reason: "" };
+  return { id: "", accepted: false, repeated: false, code: "", reason: "", number_used: false };
 }
 
 export const ForeignReceipt: MessageFns<ForeignReceipt> = {
@@ -119,6 +137,9 @@ export const ForeignReceipt: MessageFns<ForeignReceipt> = {
     }
     if (message.reason !== "") {
       writer.uint32(42).string(message.reason);
+    }
+    if (message.number_used !== false) {
+      writer.uint32(48).bool(message.number_used);
     }
     return writer;
   },
@@ -174,6 +195,14 @@ export const ForeignReceipt: MessageFns<ForeignReceipt> = {
             }
 
             message.reason = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.number_used = reader.bool();
             continue;
           }
         }
