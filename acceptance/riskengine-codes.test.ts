@@ -67,6 +67,11 @@ const plan: FixturePlan = {
     HLD: {},
     SPL: {},
     FAR: {},
+    LONE: {},
+    FEES: {},
+    ODD: {},
+    LEG: {},
+    SEEDS: {},
     HOT: {},
     COOL: {},
     DRK: { ageMs: "none" },
@@ -146,6 +151,16 @@ const farFill = (fill_id: string): Fill => ({
   ...fillOf("plain", { symbol: "FAR", quantity: "10" }),
   fill_id,
   price: "300",
+});
+
+/** Keeps new risk from its symbol: a foreign fill, or one of ours, that has something odd. */
+const unvouched = (symbol: string, by: "desk" | "oms", differs: Partial<Fill>): Way => ({
+  order: { symbol },
+  async before(fixture) {
+    const fill = fillOf("plain", { symbol, quantity: "10" });
+    await fixture.publish(by, subjects.fillsCreated, { ...fill, fill_id: `odd-${symbol}`, ...differs });
+    return undefined;
+  },
 });
 
 const restrict = async (
@@ -273,6 +288,11 @@ const ways: Ways = {
         return undefined;
       },
     },
+    ORDER_NOT_VOUCHED: unvouched("LONE", "desk", {}),
+    FEE_NOT_VOUCHED: unvouched("FEES", "oms", { fee: "101" }),
+    FILL_DATE_NOT_VOUCHED: unvouched("ODD", "oms", { filled_at: now(-3_600_000) }),
+    CROSS_NOT_VOUCHED: unvouched("LEG", "desk", { kind: "CROSS" }),
+    FILL_KIND_NOT_VOUCHED: unvouched("SEEDS", "desk", { kind: "SEED" }),
     POSITION_LIMIT_EXCEEDED: {
       order: { fund_id: "position", quantity: "101", order_type: "LIMIT", limit_price: "99" },
     },

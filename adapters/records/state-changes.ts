@@ -88,6 +88,8 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "reference.set": tells("referenceChanged"),
   "riskengine.seed": tells("envelopeUpdated"),
   "risk.envelope": tells("envelopeUpdated"),
+  "risk.accept": tells("stepUpRedeemed", "stepUpRefused"),
+  "riskengine.actions": onlyReads,
   "risk.halt": tells("riskHaltRequested"),
   "halts.latch": tells("haltRequested"),
   "halts.adopt": tells("haltRequested"),

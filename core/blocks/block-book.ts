@@ -5,8 +5,9 @@
 //  2. Opening is idempotent: the same id again replaces what it says, and what has ended stays ended.
 //  3. Ending is final and happens once; what is not open cannot end.
 //  4. What is open is never dropped for want of room: above `symbolBlocksMax` in a fund the shell blocks the fund as a whole.
+import type { DenialCode } from "../../contracts/src/codes.ts";
 import { tryParse } from "../../contracts/src/instant.ts";
-import type { RiskBlock, RiskBlockEnded } from "../../contracts/src/records/block.ts";
+import type { BlockCause, RiskBlock, RiskBlockEnded } from "../../contracts/src/records/block.ts";
 import type { StandingCondition } from "../state/standing-condition.ts";
 
 /** Blocks of symbols that one fund may have open; more would only be read by nobody. */
@@ -69,10 +70,43 @@ function leave(book: BlockBook, { block_id: id, fund_id: fundId, symbol = "" }: 
   if (ofFund?.size === 0) book.byFund.delete(fundId);
 }
 
+/** What a cause is as a condition; several are the one of fills that are not accepted. */
+const codeOfCause: Readonly<Record<BlockCause, DenialCode>> = {
+  FILL_OUTSIDE_COLLAR: "FILL_NOT_ACCEPTED",
+  ORDER_OVERFILLED: "FILL_NOT_ACCEPTED",
+  FILL_NOT_JUDGED: "FILL_NOT_ACCEPTED",
+  FILLS_UNCHECKED: "FILL_NOT_ACCEPTED",
+  EVENT_GAP: "FILL_NOT_ACCEPTED",
+  FILLS_HELD: "FILL_NOT_ACCEPTED",
+  FILL_WITHOUT_ORDER: "ORDER_NOT_VOUCHED",
+  FILL_FEE_ODD: "FEE_NOT_VOUCHED",
+  FILL_DATE_ODD: "FILL_DATE_NOT_VOUCHED",
+  CROSS_ONE_LEG: "CROSS_NOT_VOUCHED",
+  FILL_KIND_UNVOUCHED: "FILL_KIND_NOT_VOUCHED",
+};
+
+/** A fill that somebody else could vouch for takes an operator; what only a person says takes the second factor too. */
+const acceptedByOperator: ReadonlySet<BlockCause> = new Set<BlockCause>([
+  "FILL_OUTSIDE_COLLAR",
+  "ORDER_OVERFILLED",
+  "FILL_NOT_JUDGED",
+  "FILLS_UNCHECKED",
+  "FILLS_HELD",
+]);
+
+export const needsSecondFactor = ({ cause }: Pick<RiskBlock, "cause">): boolean => !acceptedByOperator.has(cause);
+
 /** As it denies new risk: of a fund as a whole, or of its symbol in it. */
 export function conditionOfBlock(block: RiskBlock): StandingCondition {
   const { block_id: blockId, fund_id: fundId, symbol, reason, at } = block;
-  return { code: "FILL_NOT_ACCEPTED", fundId, symbol, reason, facts: [["block_id", blockId]], since: tryParse(at) };
+  return {
+    code: codeOfCause[block.cause],
+    fundId,
+    symbol,
+    reason,
+    facts: [["block_id", blockId]],
+    since: tryParse(at),
+  };
 }
 
 /** Of a fund, oldest first. */

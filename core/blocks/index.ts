@@ -8,12 +8,22 @@
 // What judges the order itself (its size, its price, its pace) is no condition, and neither are halts and prices that are missing or old.
 import type { DenialCode } from "../../contracts/src/codes.ts";
 import { Defect } from "../../contracts/src/fault.ts";
+import type { StandingCondition } from "../state/standing-condition.ts";
 import { quoted } from "../state/wording.ts";
 import { type Condition, type ConditionGate, conditionGates } from "./condition.ts";
 
 const lossesList = "ctl riskengine losses list --fund-id {fund_id}";
 export const episodeEnds = "It ends when the watchdog's episode clears, or by a risk officer.";
 export const restrictionsList = "ctl operations restrictions list";
+
+const acceptWithFactor = "ctl riskengine blocks accept {block_id} --reason TEXT --totp CODE";
+
+/** A fill that nobody has vouched for: which block, and why. */
+function waitsForOperator({ reason, symbol, facts = [], count = 1 }: StandingCondition): string {
+  const where = symbol === undefined ? "the fund" : quoted(symbol);
+  const others = count > 1 ? ` ${count - 1} more wait.` : "";
+  return `New risk in ${where} waits until an operator accepts block ${facts[0]?.[1] ?? ""}: ${reason}${others}`;
+}
 
 export const conditions: readonly Condition[] = [
   {
@@ -123,13 +133,79 @@ export const conditions: readonly Condition[] = [
     exits: "ALWAYS",
     unmarked: "PASS",
     passive: "DENIED",
-    sentence({ reason, symbol, facts = [], count = 1 }) {
-      const where = symbol === undefined ? "the fund" : quoted(symbol);
-      const others = count > 1 ? ` ${count - 1} more wait.` : "";
-      return `New risk in ${where} waits until an operator accepts block ${facts[0]?.[1] ?? ""}: ${reason}${others}`;
-    },
+    sentence: waitsForOperator,
     ends: "An operator accepts it with a reason; one without a price to hold it against also ends by the next price that it fits. Exits pass.",
     command: "ctl riskengine blocks accept {block_id} --reason TEXT",
+  },
+  {
+    // A foreign fill whose order nobody asked about, in a fund that has a value.
+    code: "ORDER_NOT_VOUCHED",
+    scope: "symbol",
+    oneByOne: true,
+    gate: "position_risk",
+    rank: 2,
+    exits: "ALWAYS",
+    unmarked: "PASS",
+    passive: "DENIED",
+    sentence: waitsForOperator,
+    ends: "An operator accepts the fill with a reason and the second factor, or its publisher takes it back. Exits pass.",
+    command: acceptWithFactor,
+  },
+  {
+    // A fee that no ordinary trade has, which moves cash and NAV.
+    code: "FEE_NOT_VOUCHED",
+    scope: "symbol",
+    oneByOne: true,
+    gate: "position_risk",
+    rank: 3,
+    exits: "ALWAYS",
+    unmarked: "PASS",
+    passive: "DENIED",
+    sentence: waitsForOperator,
+    ends: "An operator accepts the fill with a reason and the second factor, or its publisher takes it back. Exits pass.",
+    command: acceptWithFactor,
+  },
+  {
+    // A date that the trade cannot have: which terms and which day it counts in is not known.
+    code: "FILL_DATE_NOT_VOUCHED",
+    scope: "symbol",
+    oneByOne: true,
+    gate: "position_risk",
+    rank: 4,
+    exits: "ALWAYS",
+    unmarked: "PASS",
+    passive: "DENIED",
+    sentence: waitsForOperator,
+    ends: "An operator accepts the fill with a reason and the second factor, or its publisher takes it back. Exits pass.",
+    command: acceptWithFactor,
+  },
+  {
+    // A trade that is called one leg of a cross moves no position of the fund.
+    code: "CROSS_NOT_VOUCHED",
+    scope: "symbol",
+    oneByOne: true,
+    gate: "position_risk",
+    rank: 5,
+    exits: "ALWAYS",
+    unmarked: "PASS",
+    passive: "DENIED",
+    sentence: waitsForOperator,
+    ends: "The other leg ends it when it comes; else an operator accepts the leg with a reason and the second factor. Exits pass.",
+    command: acceptWithFactor,
+  },
+  {
+    // Seeds, adjustments, settlements and corporate actions that nothing of ours stands behind.
+    code: "FILL_KIND_NOT_VOUCHED",
+    scope: "symbol",
+    oneByOne: true,
+    gate: "position_risk",
+    rank: 6,
+    exits: "ALWAYS",
+    unmarked: "PASS",
+    passive: "DENIED",
+    sentence: waitsForOperator,
+    ends: "An operator accepts the fill with a reason and the second factor. Exits pass.",
+    command: acceptWithFactor,
   },
   {
     code: "LOSS_CONFIRMATION_PENDING",

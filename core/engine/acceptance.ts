@@ -1,6 +1,7 @@
 // What the shell does with blocks that an operator accepts: judge a fill, open, settle by a price, end.
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { RiskBlock, RiskBlockEnded } from "../../contracts/src/records/block.ts";
+import type { Fill } from "../../contracts/src/records/order.ts";
 import {
   type BlocksSnapshot,
   blocksOf,
@@ -11,11 +12,15 @@ import {
   restoreBlocks,
 } from "../blocks/block-book.ts";
 import { setConditions } from "../blocks/condition-book.ts";
+import { moveDoubt } from "../exposure/doubts.ts";
 import { judgePrice, type PricedFill, type PriceJudgement } from "./judge-fill.ts";
 import type { EngineState } from "./state.ts";
+import { type FillStanding, type Unvouched, whyUnvouched } from "./vouch-fill.ts";
 
 export interface Acceptance {
   judge(fill: PricedFill, now: Instant): PriceJudgement;
+  /** Why nobody vouches for it, beside its price and its size. */
+  unvouched(fill: Fill, standing: FillStanding, now: Instant): readonly Unvouched[];
   /** The same id again replaces what it says. */
   open(block: RiskBlock): void;
   /** Whether it was open. */
@@ -38,15 +43,9 @@ export function acceptanceOf(state: EngineState): Acceptance {
   const { blockBook } = state;
   return {
     judge: (fill, now) => judgePrice(state, fill, now),
-    open(block) {
-      openBlock(blockBook, block);
-      standUp(state, block.block_id);
-    },
-    end(ended) {
-      const wasOpen = endBlock(blockBook, ended);
-      standUp(state, ended.block_id);
-      return wasOpen;
-    },
+    unvouched: (fill, standing, now) => whyUnvouched(state, fill, standing, now),
+    open: (block) => changed(state, block.block_id, () => openBlock(blockBook, block)),
+    end: (ended) => changed(state, ended.block_id, () => endBlock(blockBook, ended)),
     block: (blockId) => blockBook.open.get(blockId),
     ended: (blockId) => blockBook.ended.get(blockId),
     ofFill: (fundId, fillId) => blocksOf(blockBook, fundId).filter(({ fill }) => fill?.fill_id === fillId),
@@ -62,13 +61,26 @@ export function acceptanceOf(state: EngineState): Acceptance {
   };
 }
 
-/** A block that is open is a condition that stands. */
-function standUp({ blockBook, conditions, books }: EngineState, blockId: string): void {
-  const block = blockBook.open.get(blockId);
+/** A block that is open is a condition that stands, and what it is about may not have happened. */
+function changed<Answer>(state: EngineState, blockId: string, change: () => Answer): Answer {
+  const { blockBook, books } = state;
+  const before = blockBook.open.get(blockId);
+  if (before !== undefined) moveDoubt(books, before, -1);
+  const answer = change();
+  const after = blockBook.open.get(blockId);
+  if (after !== undefined) moveDoubt(books, after, 1);
+  standUp(state, blockId, after);
+  return answer;
+}
+
+function standUp({ conditions, books }: EngineState, blockId: string, block: RiskBlock | undefined): void {
   setConditions(conditions, books, `block ${blockId}`, block === undefined ? [] : [conditionOfBlock(block)]);
 }
 
 export function restoreAcceptance(state: EngineState, snapshot: BlocksSnapshot): void {
   restoreBlocks(state.blockBook, snapshot);
-  for (const blockId of state.blockBook.open.keys()) standUp(state, blockId);
+  for (const [blockId, block] of state.blockBook.open) {
+    moveDoubt(state.books, block, 1);
+    standUp(state, blockId, block);
+  }
 }

@@ -6,7 +6,7 @@ import * as decimal from "../../contracts/src/decimal.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import * as instant from "../../contracts/src/instant.ts";
 import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
-import { blocksOf } from "../blocks/block-book.ts";
+import { blocksOf, conditionOfBlock } from "../blocks/block-book.ts";
 import { symbolsWithConditions } from "../blocks/condition-book.ts";
 import { findCondition } from "../blocks/index.ts";
 import { saidBy } from "../blocks/restriction-book.ts";
@@ -154,15 +154,11 @@ function shortOptionBlocks({ restrictions }: EngineState, fundId: string): reado
 
 /** Each of those that an operator accepts: by its id it is accepted, and not with another one that came since. */
 function openBlocks({ blockBook }: EngineState, fundId: string): readonly StandingBlock[] {
-  return blocksOf(blockBook, fundId).map(({ block_id: blockId, symbol, reason, at }) => ({
-    code: "FILL_NOT_ACCEPTED",
-    scope: symbol === undefined ? "fund" : "symbol",
-    fundId,
-    ...(symbol !== undefined && { symbol }),
-    blockId,
-    reason,
-    since: instant.tryParse(at),
-  }));
+  return blocksOf(blockBook, fundId).map((block) => {
+    const { code, symbol, reason, since } = conditionOfBlock(block);
+    const scope = symbol === undefined ? "fund" : "symbol";
+    return { code, scope, fundId, ...(symbol !== undefined && { symbol }), blockId: block.block_id, reason, since };
+  });
 }
 
 type Closing = readonly [code: DenialCode, field: keyof RiskEnvelope, isClosed: (envelope: Envelope) => boolean];

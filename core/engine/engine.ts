@@ -27,8 +27,9 @@ import type { Restriction } from "../../contracts/src/records/restriction.ts";
 import { setConditions } from "../blocks/condition-book.ts";
 import { setRestrictions } from "../blocks/restriction-book.ts";
 import type { Envelope } from "../envelope/envelope.ts";
+import { doubtOf } from "../exposure/doubts.ts";
 import { catchUp, sectorGross, unpricedSymbols } from "../exposure/exposure.ts";
-import { type Amount, toDecimal } from "../money/amount.ts";
+import { type Amount, isNothing, minus, toDecimal } from "../money/amount.ts";
 import { toExact } from "../money/exact.ts";
 import { type ApprovalsQuestion, approvalOf, listApprovals } from "../orders/approval-list.ts";
 import { applyReversal } from "../orders/busts.ts";
@@ -299,17 +300,23 @@ function exposureOf({ books }: EngineState, fundId: string): FundExposure | unde
   };
 }
 
+/** What fills that nobody vouches for may do is no open order, and a line of nothing else is none. */
 function linesOf({ books }: EngineState): readonly ExposureLine[] {
   const text = (amount: Amount): string => decimal.format(toDecimal(amount));
   return [...books.funds.values()].flatMap((fund) =>
-    fundStates.slotsOf(fund).map((slot) => {
+    fundStates.slotsOf(fund).flatMap((slot) => {
       const row = fundStates.rowOf(fund, slot);
+      const { buys, sells } = doubtOf(fund, slot);
+      const quantity = fundStates.positionAt(fund, row);
+      const pendingBuy = minus(fundStates.pendingBuyAt(fund, row), buys);
+      const pendingSell = minus(fundStates.pendingSellAt(fund, row), sells);
+      if (fund.doubts !== undefined && [quantity, pendingBuy, pendingSell].every(isNothing)) return [];
       return {
         fund_id: fund.id,
         symbol: books.bySlot[slot]?.symbol ?? "",
-        quantity: text(fundStates.positionAt(fund, row)),
-        pending_buy: text(fundStates.pendingBuyAt(fund, row)),
-        pending_sell: text(fundStates.pendingSellAt(fund, row)),
+        quantity: text(quantity),
+        pending_buy: text(pendingBuy),
+        pending_sell: text(pendingSell),
       };
     }),
   );

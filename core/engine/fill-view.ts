@@ -6,6 +6,7 @@ import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
 import type { BlockBook } from "../blocks/block-book.ts";
 import { type ConditionBook, conditionsOn } from "../blocks/condition-book.ts";
 import { type RestrictionBook, restrictionsOf } from "../blocks/restriction-book.ts";
+import { doubtOf } from "../exposure/doubts.ts";
 import { catchUp, firstUnpriced, oldestMarkAgeMs, sectorGross } from "../exposure/exposure.ts";
 import { type LineValue, lineValue } from "../exposure/line-value.ts";
 import { type FilledLimits, limitsOf, navOf, noLimits } from "../exposure/nav-limits.ts";
@@ -140,10 +141,12 @@ function isHeldAt(books: Books, order: Order, { terms: { quantity, direction } }
   return !amounts.isMore(quantity, closable);
 }
 
-function fillPosition(view: FundView, { fund, row, open }: Found, order: Order): void {
+function fillPosition(view: FundView, { fund, book, row, open }: Found, order: Order): void {
   view.position = fund === undefined ? amounts.nothing : positionAt(fund, row);
   view.pendingBuy = fund === undefined ? amounts.nothing : pendingBuyAt(fund, row);
   view.pendingSell = fund === undefined ? amounts.nothing : pendingSellAt(fund, row);
+  view.doubt = undefined;
+  if (fund?.doubts !== undefined && book !== undefined) leaveOutDoubts(view, fund, book);
   view.openOrders = fund?.openOrders ?? 0;
   view.amends = open !== undefined;
   view.amendRefusal = open === undefined ? undefined : amendRefusal(open, order);
@@ -155,6 +158,15 @@ function fillPosition(view: FundView, { fund, row, open }: Found, order: Order):
   const { quantity } = view.terms;
   view.lowers = quantity !== undefined && isLowered(open, order, quantity);
   leaveOut(view, open);
+}
+
+/** What may not have happened keeps no exit in, and is none of the open orders. New risk in the symbol waits anyway. */
+function leaveOutDoubts(view: FundView, fund: FundBook, { slot }: SymbolBook): void {
+  const doubt = doubtOf(fund, slot);
+  const { buys, sells } = doubt;
+  view.doubt = doubt;
+  view.pendingBuy = amounts.minus(view.pendingBuy, buys);
+  view.pendingSell = amounts.minus(view.pendingSell, sells);
 }
 
 function lapsedFor(

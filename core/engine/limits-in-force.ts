@@ -76,14 +76,14 @@ function imaginedOrder({ fundId, symbol, side }: HeadroomQuestion): Order {
 export function limitsInForce(view: FundView, envelope: Envelope): readonly LimitInForce[] {
   const { nav, unitValue, instrument } = view;
   if (nav === undefined || !amounts.isPositive(nav) || unitValue === undefined || instrument === undefined) return [];
-  const high = product(amounts.plus(view.position, view.pendingBuy), unitValue);
-  const low = product(amounts.minus(view.position, view.pendingSell), unitValue);
+  // Fills that nobody vouches for may not have happened: the worse end counts.
+  const buys = amounts.plus(view.pendingBuy, view.doubt?.buys ?? amounts.nothing);
+  const sells = amounts.plus(view.pendingSell, view.doubt?.sells ?? amounts.nothing);
+  const high = product(amounts.plus(view.position, buys), unitValue);
+  const low = product(amounts.minus(view.position, sells), unitValue);
   const position = exact.larger(exact.magnitude(high), exact.magnitude(low));
   const { option } = view;
-  const ends =
-    option?.netValue === undefined
-      ? { high, low }
-      : endsOf(view.position, view.pendingBuy, view.pendingSell, option.netValue);
+  const ends = option?.netValue === undefined ? { high, low } : endsOf(view.position, buys, sells, option.netValue);
   const netHigh = exact.magnitude(exact.plus(view.netHighOthers, ends.high));
   const net = exact.larger(netHigh, exact.magnitude(exact.plus(view.netLowOthers, ends.low)));
   // Everything on one underlying counts together.

@@ -74,6 +74,8 @@ export interface FillEffect {
   readonly position: Decimal;
   /** Where it is held; empty when nobody said. */
   readonly broker: string;
+  /** When its order was asked about; NaN where no open order says. */
+  readonly askedAt: number;
 }
 
 export const noAmendments: readonly Amended[] = [];
@@ -316,6 +318,7 @@ const unknownOrder = {
   isExit: false,
   afterExpiry: false,
   reservedAgain: false,
+  askedAt: Number.NaN,
 } as const;
 
 /** One of the two fills of a cross between strategies of the fund: whichever comes first, the fund's own position never moves. */
@@ -359,6 +362,7 @@ export function applyFill(books: Books, orders: OrderBook, fill: Fill): FillEffe
     isExit: order.terms?.reduce_only === true,
     position,
     broker,
+    askedAt: order.approvedAt,
     afterExpiry: order.expiredOnce,
     reservedAgain: isExpired && !closed,
   };

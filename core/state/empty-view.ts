@@ -38,6 +38,7 @@ export function emptyView(ages: InputAges = inputAgesDefault): FundView {
     position: amounts.nothing,
     pendingBuy: amounts.nothing,
     pendingSell: amounts.nothing,
+    doubt: undefined,
     lapsed: amounts.nothing,
     ownRemaining: amounts.nothing,
     ownFilled: amounts.nothing,

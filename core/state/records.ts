@@ -85,6 +85,8 @@ export interface FundBook extends FundState {
   options: OptionSums | undefined;
   openOrders: number;
   readonly pace: InstantRing;
+  /** By slot, what fills that nobody vouches for add to the pending quantities (core/exposure/doubts.ts); undefined while there are none. */
+  doubts: Map<number, { readonly buys: Amount; readonly sells: Amount }> | undefined;
 }
 
 /** What a fund's options add up to, each with its underlying. */
@@ -282,6 +284,7 @@ function createFundBook(arena: CellArena, rings: CellArena, id: string): FundBoo
     navAt: Number.NaN,
     block: fundState.block,
     arena,
+    doubts: undefined,
   };
 }
 

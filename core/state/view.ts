@@ -117,6 +117,8 @@ export interface FundView {
   position: Amount;
   pendingBuy: Amount;
   pendingSell: Amount;
+  /** What fills that nobody vouches for add to them in every limit; no part of the record, because new risk in the symbol waits while there is any. */
+  doubt?: { readonly buys: Amount; readonly sells: Amount } | undefined;
   /** Of what is pending in the order's own direction: unsent approvals past their time, which do not count against an exit's proof. */
   lapsed?: Amount;
   /** What an amended order still had open before, and has filled so far; zero for a new order. */

@@ -91,16 +91,16 @@ export function createTakeFills(options: TakeFillsOptions): TakeFills {
     if (moved === undefined) {
       const known = await riskStore.knownFills([fill.fill_id]);
       if (known.has(fill.fill_id)) return;
-      const record = await fillBlocks.recordOf(fill);
+      const record = await fillBlocks.recordOf(fill, publisher);
       const effect = engine.applyFill(fill);
       // In the same step: no order is decided between what counts and what it blocks.
-      const opened = fillBlocks.judge(fill, effect, record);
+      const judged = fillBlocks.judge(fill, effect, record);
       if (effect.afterExpiry) filledAfterExpiry(fill);
       if (effect.reservedAgain) sentAfterExpiry(alarms, fill.order_id, fill.fund_id);
       // With where it is held: a bust must find it there, also when its order is long gone.
       const held = effect.broker === "" ? {} : { broker: effect.broker };
       const booked = publisher === undefined ? fill : { ...fill, ...held, published_by: publisher };
-      moved = { entry: { ...entryOf("fill", booked), fillId: fill.fill_id }, opened };
+      moved = { entry: { ...entryOf("fill", booked), fillId: fill.fill_id }, ...judged };
     }
     await write(name, moved);
   }

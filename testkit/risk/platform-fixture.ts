@@ -68,7 +68,8 @@ export interface RiskFixture {
   readonly client: RiskClient;
   /** A market order of one unit of AAA for the fund `plain`, under an id and key that nobody had before. */
   order(differs?: Partial<Order>): Order;
-  publish<Payload>(service: "oms" | "treasury", subject: Subject<Payload>, payload: Payload): Promise<void>;
+  /** "desk" is a foreign program. */
+  publish<Payload>(service: "oms" | "treasury" | "desk", subject: Subject<Payload>, payload: Payload): Promise<void>;
   /** Our position and that of a broker differ for certain, as far as anybody here can tell. */
   block(fundId: string, symbol: string): Promise<void>;
   /** As if a corporate action in it were announced, and nobody carried it out. */
@@ -144,7 +145,7 @@ async function openHands(target: Parameters<typeof openPeer>[0]) {
   const tools = { clock: systemClock(), random: systemRandom(), timers, log: quietLog, metrics: noMetrics };
   const storeOf = (source: string): PostgresStore =>
     createPostgresStore({ ...tools, tracer: noTracer, source, pool: peer.pool, wake: peer.wake });
-  const stores = { oms: storeOf("oms"), treasury: storeOf("treasury") };
+  const stores = { oms: storeOf("oms"), treasury: storeOf("treasury"), desk: storeOf("desk") };
   const byOrder = new Map<string, BusEvent[]>();
   const names = [subjects.gatePassed.name, subjects.gateFailed.name, subjects.decisionMade.name];
   await peer.bus.subscribe({ name: "ground", subjects: names }, async (event) => {

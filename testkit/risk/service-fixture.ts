@@ -8,10 +8,12 @@ import { subjects } from "../../contracts/src/subjects.ts";
 import type { Identity } from "../../ports/identity.ts";
 import type { EncodedAnswer, RpcCall, UnaryHandler } from "../../ports/rpc.ts";
 import type { RiskSettings } from "../../ports/settings.ts";
+import { acceptAction } from "../../services/riskengine/blocks/accept-block.ts";
 import { type AskRiskOfficer, nobodyToAsk } from "../../services/riskengine/officer.ts";
 import { startRiskEngine } from "../../services/riskengine/riskengine.ts";
 import type { RunningService, ServicePorts } from "../../services/shared/service.ts";
 import type { MemoryProcess } from "../memory/tables.ts";
+import { giveProof } from "../memory/units/step-up.ts";
 import { openMemoryPlatform, testSettings } from "../virtual/memory-platform.ts";
 
 /** Ages that no test reaches by accident: the memory store's time flies. */
@@ -171,6 +173,13 @@ export async function riskEngineFixture(options: RiskEngineFixtureOptions) {
     outside,
     platform,
     start,
+    /** As the duty operator accepts blocks, with the second factor. */
+    accept: (life: EngineLife, blockIds: readonly string[], reason: string): Promise<unknown> => {
+      const [block_id = "", ...more_block_ids] = blockIds;
+      const named = acceptAction(blockIds, reason);
+      const step_up_proof = giveProof(tables.stepUps, { identity: operator, named, at: time.clock.now() });
+      return finish(life.call("AcceptBlock", { block_id, more_block_ids, reason, step_up_proof }));
+    },
     putPrices: () => finish(putPrices()),
     /** What was published under a subject, oldest first. */
     published: platform.published,

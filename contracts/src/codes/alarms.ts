@@ -113,7 +113,26 @@ export const alarms = {
     "critical",
     "A fill of a fund cannot be taken, and those behind it wait with it: the fund takes no new risk until they are booked.",
   ),
-  FILL_WITHOUT_ORDER: alarm("warning", "A fill was booked of an order that the risk engine was never asked about."),
+  FILL_WITHOUT_ORDER: alarm(
+    "warning",
+    "A fill was booked of an order that the risk engine was never asked about; of a foreign program, in a fund that has a value, it waits to be accepted.",
+  ),
+  FILL_FEE_ODD: alarm(
+    "critical",
+    "A fill was booked with a fee above a tenth of its worth and above 100, or below minus a hundredth of it; it waits to be accepted.",
+  ),
+  FILL_DATE_ODD: alarm(
+    "critical",
+    "A fill was booked that is dated before its order was asked about, ahead of our clock, or before a corporate action that is booked; it waits to be accepted.",
+  ),
+  CROSS_ONE_LEG: alarm(
+    "warning",
+    "One leg of a foreign cross was booked and the other has not come: the symbol takes no new risk until it does, or an operator accepts it.",
+  ),
+  FILL_KIND_UNVOUCHED: alarm(
+    "critical",
+    "A foreign program published a seed, an adjustment, a settlement or a corporate action that nothing of ours vouches for; it waits to be accepted.",
+  ),
   INPUT_DATED_AHEAD: alarm(
     "warning",
     "An event from outside is dated ahead of our clock, and its date is not believed.",

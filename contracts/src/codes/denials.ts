@@ -2,6 +2,7 @@
 // refuse a command and carry a status.
 import { foreignDenials } from "./foreign-denials.ts";
 import { type AnswerCode, denial, exitCodes } from "./shape.ts";
+import { vouchingDenials } from "./vouching.ts";
 
 /** By gate, in the order of the gates. */
 export const gateDenials = {
@@ -73,9 +74,7 @@ export const gateDenials = {
     ),
     NET_EXPOSURE_EXCEEDED: denial("The net exposure that could result is above its limit."),
     SECTOR_LIMIT_EXCEEDED: denial("The exposure to the sector that could result is above its limit."),
-    FILL_NOT_ACCEPTED: denial(
-      "A fill was booked beyond the collar of the mark or beyond its order, or events of a foreign publisher are missing, and no operator has accepted it: no new risk is taken in the symbol, or in the fund.",
-    ),
+    ...vouchingDenials,
     NAV_MISSING: denial("The fund has not been valued, so no share of it can be computed."),
     NAV_STALE: denial("The fund's newest value is too old."),
     NAV_NOT_POSITIVE: denial("The fund is worth nothing or less, so no new risk is allowed."),

@@ -7,15 +7,18 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   AcceptBlockRequest: {"isRequest":true,"fields":[
     {"name":"block_id","type":"text","description":"The block, as the list of blocks names it.","kind":"ID","required":true},
     {"name":"reason","type":"text","description":"Why, in your words; without a reason it is refused.","maxLength":10000},
+    {"name":"more_block_ids","type":"text","list":true,"description":"More that are accepted with it, all of them or none: with the first 100 at most.","kind":"ID","maxCount":99},
+    {"name":"step_up_proof","type":"text","description":"For what an operator alone may not accept: a proof for AcceptBlock with block_ids (block_id first) and reason.","maxLength":500},
   ]},
   AcceptedBlock: {"fields":[
     {"name":"block_id","type":"text"},
-    {"name":"cause","type":"text","description":"FILL_OUTSIDE_COLLAR, ORDER_OVERFILLED, FILL_NOT_JUDGED, FILLS_UNCHECKED, EVENT_GAP or FILLS_HELD."},
+    {"name":"cause","type":"text","description":"FILL_OUTSIDE_COLLAR, ORDER_OVERFILLED, FILL_NOT_JUDGED, FILLS_UNCHECKED, EVENT_GAP, FILLS_HELD, FILL_WITHOUT_ORDER, FILL_FEE_ODD, FILL_DATE_ODD, CROSS_ONE_LEG or FILL_KIND_UNVOUCHED."},
     {"name":"fund_id","type":"text"},
     {"name":"symbol","type":"text","optional":true,"description":"Absent when the whole fund was blocked."},
     {"name":"about","type":"text","description":"What was accepted."},
     {"name":"accepted_by","type":"text"},
     {"name":"at","type":"text","description":"RFC 3339.","kind":"INSTANT"},
+    {"name":"also","type":"text","list":true,"description":"The others that were accepted with it, by their ids."},
   ]},
   ActiveHalts: {"fields":[
     {"name":"halts","type":"message","message":"HaltRequest","list":true,"description":"Every halt in force, oldest first."},

@@ -1,12 +1,16 @@
 // What keeps a fund from new risk until an operator accepts it: something that was booked because it is a fact, and that nobody has vouched for yet.
 import { z } from "zod";
-import { decimalText, idText, instantText, nameText, reasonText, symbolText } from "./fields.ts";
+import { decimalText, idText, instantText, nameText, positiveDecimalText, reasonText, symbolText } from "./fields.ts";
+import { fillKind } from "./order.ts";
+import { side } from "./values.ts";
 
 /**
  * FILL_OUTSIDE_COLLAR: a fill's price lies beyond the collar of the mark. ORDER_OVERFILLED: a fill that its order does not cover. FILL_NOT_JUDGED: there
  * was no price to hold the fill against; the next one settles it. FILLS_UNCHECKED: so many fills of the fund wait that the next ones block it as a whole.
  * EVENT_GAP: a foreign publisher's numbering skipped, and what it skipped has not come. FILLS_HELD: a fill of the fund cannot be taken, and those behind it
- * wait with it.
+ * wait with it. FILL_WITHOUT_ORDER: a foreign fill of an order that was never asked about, in a fund that has a value. FILL_FEE_ODD and FILL_DATE_ODD: its fee
+ * or its date cannot be an ordinary trade's. CROSS_ONE_LEG: the other leg of a foreign cross has not come. FILL_KIND_UNVOUCHED: a foreign fill that is no trade,
+ * without what vouches for its kind.
  */
 const blockCause = z.enum([
   "FILL_OUTSIDE_COLLAR",
@@ -15,6 +19,11 @@ const blockCause = z.enum([
   "FILLS_UNCHECKED",
   "EVENT_GAP",
   "FILLS_HELD",
+  "FILL_WITHOUT_ORDER",
+  "FILL_FEE_ODD",
+  "FILL_DATE_ODD",
+  "CROSS_ONE_LEG",
+  "FILL_KIND_UNVOUCHED",
 ]);
 export type BlockCause = z.infer<typeof blockCause>;
 
@@ -25,6 +34,15 @@ const blockedFill = z.object({
   price: decimalText,
   /** Whether its order is a marked exit, which has a wider collar. */
   is_exit: z.boolean(),
+  /** What it moved, so that limits can be judged without it as well; absent in blocks from before this was kept. */
+  side: side.optional(),
+  quantity: positiveDecimalText.optional(),
+  fee: decimalText.optional(),
+  /** A trade when absent. */
+  kind: fillKind.optional(),
+  strategy_id: idText.optional(),
+  /** The foreign program that published it; absent for those of our own order management. */
+  published_by: nameText.optional(),
 });
 export type BlockedFill = z.infer<typeof blockedFill>;
 

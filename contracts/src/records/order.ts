@@ -208,7 +208,15 @@ export const orderTransition = z.object({
 });
 export type OrderTransition = z.infer<typeof orderTransition>;
 
-const fillKinds = ["TRADE", "ADJUSTMENT", "SEED", "CORPORATE_ACTION", "CASH_IN_LIEU", "CROSS", "SETTLEMENT"] as const;
+export const fillKind = z.enum([
+  "TRADE",
+  "ADJUSTMENT",
+  "SEED",
+  "CORPORATE_ACTION",
+  "CASH_IN_LIEU",
+  "CROSS",
+  "SETTLEMENT",
+]);
 
 /** A trade against an order. The same fill_id twice is one fill. */
 export const fill = z.object({
@@ -233,7 +241,7 @@ export const fill = z.object({
    * the quantity at price zero and leaves what the position cost; cash in lieu pays for the fraction that it left over. A cross is
    * one of two fills between strategies of the fund that no broker sees. A settlement is what became of an option that ended.
    */
-  kind: z.enum(fillKinds).optional(),
+  kind: fillKind.optional(),
 });
 export type Fill = z.infer<typeof fill>;
 

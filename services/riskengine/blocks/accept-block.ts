@@ -1,11 +1,14 @@
 // An operator accepts what was booked and blocks new risk: a person's decision with a reason, in the journal first, because the books follow it, then
-// reported. Accepting one block accepts what it is about and nothing that came since.
+// reported. Accepting one block accepts what it is about and nothing that came since. Several are accepted together under one proof, which names exactly them.
 import { messageOf } from "../../../contracts/src/fault.ts";
 import type { AcceptBlockRequest, AcceptedBlock } from "../../../contracts/src/generated/svc/v1/riskengine.ts";
 import { format } from "../../../contracts/src/instant.ts";
-import type { RiskBlockEnded } from "../../../contracts/src/records/block.ts";
+import type { RiskBlock, RiskBlockEnded } from "../../../contracts/src/records/block.ts";
+import { needsSecondFactor } from "../../../core/blocks/block-book.ts";
 import type { Engine } from "../../../core/engine/engine.ts";
+import type { Identity, NamedAction } from "../../../ports/identity.ts";
 import type { DeniedAnswer, RpcCall } from "../../../ports/rpc.ts";
+import type { UnitOfWork } from "../../../ports/store.ts";
 import type { Attempt, Attempts } from "../../shared/attempts.ts";
 import { line } from "../../shared/one-line.ts";
 import type { ServicePorts } from "../../shared/service.ts";
@@ -14,7 +17,7 @@ import type { GroupCommit } from "../journal/group-commit.ts";
 import { endOf } from "./fill-blocks.ts";
 
 interface AcceptBlockOptions {
-  readonly ports: Pick<ServicePorts, "clock" | "log">;
+  readonly ports: Pick<ServicePorts, "clock" | "log" | "store">;
   readonly engine: Pick<Engine, "acceptance">;
   readonly commit: Pick<GroupCommit, "addAlone">;
   readonly attempts: Attempts;
@@ -27,8 +30,8 @@ const encoder = new TextEncoder();
 
 export function createAcceptBlock({ ports, engine, commit, attempts, events }: AcceptBlockOptions): AcceptBlock {
   const { acceptance } = engine;
-  /** Of two at once the second hears what the first did. */
-  const underWay = new Map<string, Promise<void>>();
+  /** One at a time: of two at once the second hears what the first did. */
+  let last: Promise<unknown> = Promise.resolve();
 
   async function end(ended: RiskBlockEnded, orderId: string, attempt: Attempt): Promise<void> {
     const payload = encoder.encode(JSON.stringify(ended));
@@ -45,33 +48,66 @@ export function createAcceptBlock({ ports, engine, commit, attempts, events }: A
     }
   }
 
-  return async ({ block_id: blockId, reason }, { identity }) => {
-    const attempt: Attempt = { identity, verb: "AcceptBlock", target: blockId, reason };
-    for (let first = underWay.get(blockId); first !== undefined; first = underWay.get(blockId)) {
-      // What it came to is read below; that it failed is its own caller's business.
-      await first.catch(() => undefined);
+  /** All that are open, in the order asked; or the first that is not. */
+  async function found(ids: readonly string[], attempt: Attempt): Promise<readonly RiskBlock[] | DeniedAnswer> {
+    const blocks: RiskBlock[] = [];
+    for (const blockId of ids) {
+      const block = acceptance.block(blockId);
+      if (block === undefined) return notOpen(acceptance.ended(blockId), blockId, attempt, attempts);
+      blocks.push(block);
     }
-    const block = acceptance.block(blockId);
-    if (block === undefined) return notOpen(acceptance.ended(blockId), blockId, attempt, attempts);
+    return blocks;
+  }
+
+  /** Asked last: what would be refused anyway uses no proof up. */
+  async function proved(
+    ids: readonly string[],
+    { step_up_proof: proof, reason }: AcceptBlockRequest,
+    attempt: Attempt,
+  ): Promise<DeniedAnswer | undefined> {
+    const shown = { identity: attempt.identity, named: acceptAction(ids, reason), at: ports.clock.now() };
+    const redeem = (unit: UnitOfWork) => unit.stepUps.redeem({ ...shown, proof: proof === "" ? undefined : proof });
+    const denial = await ports.store.transact("risk.accept", redeem);
+    return denial === undefined ? undefined : attempts.refused(attempt, denial);
+  }
+
+  async function accept(request: AcceptBlockRequest, identity: Identity): Promise<AcceptedBlock | DeniedAnswer> {
+    const { block_id: blockId, reason, more_block_ids: more = [] } = request;
+    const ids = [...new Set([blockId, ...more])];
+    const attempt: Attempt = { identity, verb: "AcceptBlock", target: blockId, reason };
+    const blocks = await found(ids, attempt);
+    if ("denial" in blocks) return blocks;
     if (line(reason, 2_000).trim() === "") {
       const missing = "A block is not accepted without a reason.";
       return attempts.refused(attempt, { code: "REASON_MISSING", reason: missing });
     }
+    if (blocks.some(needsSecondFactor)) {
+      const refused = await proved(ids, request, attempt);
+      if (refused !== undefined) return refused;
+    }
     const at = format(ports.clock.now());
-    const ended: RiskBlockEnded = { ...endOf(block), ended_by: identity.actor, reason: line(reason, 2_000), at };
-    const ending = end(ended, block.fill?.order_id ?? "", attempt).finally(() => underWay.delete(blockId));
-    underWay.set(blockId, ending);
-    await ending;
-    return {
-      block_id: blockId,
-      cause: block.cause,
-      fund_id: block.fund_id,
-      symbol: block.symbol,
-      about: block.reason,
-      accepted_by: ended.ended_by,
-      at,
-    };
+    const by = { ended_by: identity.actor, reason: line(reason, 2_000), at };
+    // What has ended by itself meanwhile is none to accept any more, and harms nobody.
+    const left = blocks.filter((block) => acceptance.block(block.block_id) !== undefined);
+    const endOne = (block: RiskBlock): Promise<void> =>
+      end({ ...endOf(block), ...by }, block.fill?.order_id ?? "", { ...attempt, target: block.block_id });
+    await Promise.all(left.map(endOne));
+    const [first] = blocks as readonly [RiskBlock];
+    const { cause, fund_id, symbol, reason: about } = first;
+    return { block_id: blockId, cause, fund_id, symbol, about, accepted_by: by.ended_by, at, also: ids.slice(1) };
+  }
+
+  return (request, { identity }) => {
+    const accepting = last.then(() => accept(request, identity));
+    // That one failed is its own caller's business.
+    last = accepting.catch(() => undefined);
+    return accepting;
   };
+}
+
+/** What a proof of the second factor must name: exactly those that it accepts. */
+export function acceptAction(blockIds: readonly string[], reason: string): NamedAction {
+  return { action: "AcceptBlock", parameters: { block_ids: [...blockIds], reason } };
 }
 
 async function notOpen(

@@ -4,21 +4,24 @@
 //  1. The block is open in the step in which the fill counts, and stands in the journal before it: no books have the fill without its block.
 //  2. A fill without a fresh price to hold it against is blocked until the next one settles it: within the collar it ends by itself, beyond it waits for an
 //     operator like any other. What a price settles is in the journal first.
-//  3. Only trades are judged: seeds, adjustments, crosses, settlements and corporate actions are no prices that somebody paid in the market.
+//  3. Only a trade's price and size are judged: seeds, adjustments, crosses, settlements and corporate actions are no prices that somebody paid in the market.
+//     Whether anybody vouches for what a fill says of itself is judged of all of them (core/engine/vouch-fill.ts).
 //  4. A fill that is busted is none to accept: its block ends with it. What other fills blocked stays.
-//  5. What an order covers is what was approved for it, less what it has traded: from the engine while the order is open, else from the journal. Of an order
-//     that was never asked about nothing can be said; that is an alarm and no block, because whoever brings books along publishes such fills.
+//  5. What an order covers is what was approved for it, less what it has traded: from the engine while the order is open, else from the journal.
+//  6. One block for each fill, under its gravest cause, with all of them in its reason. The second leg of a cross ends the block of the first.
 import * as decimal from "../../../contracts/src/decimal.ts";
 import { Defect, messageOf } from "../../../contracts/src/fault.ts";
 import { DecisionRecord } from "../../../contracts/src/generated/svc/v1/riskdesk.ts";
-import { format } from "../../../contracts/src/instant.ts";
+import { format, millisecondsBetween, parse } from "../../../contracts/src/instant.ts";
 import { parseJson } from "../../../contracts/src/parse-json.ts";
 import type { BlockCause, BlockedFill, RiskBlock, RiskBlockEnded } from "../../../contracts/src/records/block.ts";
 import { type Fill, type FillBusted, fill as fillRecord, fillReversal } from "../../../contracts/src/records/order.ts";
 import type { Engine } from "../../../core/engine/engine.ts";
 import type { FillEffect } from "../../../core/orders/reservations.ts";
 import { directionOf } from "../../../core/state/terms.ts";
+import type { StoredAction } from "../../../ports/corporate-actions.ts";
 import type { JournalEntry, JournalRow } from "../../../ports/risk-store.ts";
+import type { UnitOfWork } from "../../../ports/store.ts";
 import { line } from "../../shared/one-line.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import type { Alarms } from "../alarms.ts";
@@ -26,7 +29,7 @@ import type { ApprovalEvents } from "../approvals/approval-events.ts";
 import type { GroupCommit } from "../journal/group-commit.ts";
 
 interface FillBlocksOptions {
-  readonly ports: Pick<ServicePorts, "clock" | "random" | "riskStore" | "log" | "crash">;
+  readonly ports: Pick<ServicePorts, "clock" | "random" | "riskStore" | "store" | "log" | "crash">;
   readonly engine: Engine;
   readonly commit: Pick<GroupCommit, "addAlone">;
   readonly alarms: Pick<Alarms, "raise">;
@@ -34,10 +37,10 @@ interface FillBlocksOptions {
 }
 
 export interface FillBlocks {
-  /** What the journal knows of a fill's order that is not open; undefined when it need not be asked. */
-  recordOf(fill: Fill): Promise<OrderRecord | undefined>;
-  /** Judges a fill that was just applied; what it opens goes to the journal before the fill. */
-  judge(fill: Fill, effect: FillEffect, record: OrderRecord | undefined): readonly BlockEntry[];
+  /** What the journal and the store know of it. */
+  recordOf(fill: Fill, publisher: string | undefined): Promise<FillRecord>;
+  /** Judges a fill that was just applied; what it opens goes to the journal before the fill, what it ends behind it. */
+  judge(fill: Fill, effect: FillEffect, record: FillRecord): JudgedFill;
   /** Those entries are durable. */
   written(entries: readonly BlockEntry[]): void;
   /** Ends what a fill opened that was just taken back; the ends go to the journal behind the bust. */
@@ -58,10 +61,25 @@ export interface EndEntry {
   readonly entry: JournalEntry;
 }
 
+interface JudgedFill {
+  readonly opened: readonly BlockEntry[];
+  readonly ended: readonly EndEntry[];
+}
+
+interface FillRecord {
+  readonly publisher: string | undefined;
+  /** Of a trade whose order is not open. */
+  readonly order: OrderRecord | undefined;
+  /** Corporate actions of its symbol: when each was applied, NaN while it is under way. */
+  readonly actionsAt: readonly number[];
+}
+
 /** An order as the journal has it. */
 interface OrderRecord {
   /** Whether it was ever asked about. */
   readonly isKnown: boolean;
+  /** When it was first; NaN when it never was. */
+  readonly askedAt: number;
   /** The largest quantity that was approved; zero when none was. */
   readonly approved: decimal.Decimal;
   readonly filled: decimal.Decimal;
@@ -74,6 +92,8 @@ interface OrderRecord {
 
 /** Entries of one order that are added up. */
 const entriesMax = 10_000;
+/** A fill that is reported later than this may be of before a corporate action. */
+const lateMs = 5_000;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
@@ -87,23 +107,92 @@ export function createFillBlocks({ ports, engine, commit, alarms, events }: Fill
   let settling: Promise<void> | undefined;
   let isEnding = false;
 
-  async function recordOf(fill: Fill): Promise<OrderRecord | undefined> {
-    if (!isTrade(fill) || engine.approval(fill.order_id) !== undefined) return undefined;
-    return orderRecord(fill, await riskStore.entriesOfOrder(fill.order_id, entriesMax + 1));
+  async function recordOf(fill: Fill, publisher: string | undefined): Promise<FillRecord> {
+    const isAsked = isTrade(fill) && engine.approval(fill.order_id) === undefined;
+    const rows = isAsked ? await riskStore.entriesOfOrder(fill.order_id, entriesMax + 1) : [];
+    const isLate = millisecondsBetween(parse(fill.filled_at), clock.now()) > lateMs;
+    const isLooked = isLate || (publisher !== undefined && !isTrade(fill));
+    const actionsAt = isLooked ? await actionsOf(fill) : [];
+    return { publisher, order: isAsked ? orderRecord(fill, rows) : undefined, actionsAt };
   }
 
-  function judge(fill: Fill, effect: FillEffect, record: OrderRecord | undefined): readonly BlockEntry[] {
-    if (!isTrade(fill)) return [];
-    const { fill_id, order_id, fund_id: fundId, symbol, price } = fill;
-    if (!effect.known && !effect.contradicts && record?.isKnown === false) withoutOrder(fill);
-    const isExit = effect.known ? effect.isExit : record?.isExit === true;
+  async function actionsOf({ symbol, kind = "TRADE" }: Fill): Promise<readonly number[]> {
+    const isNamed = ({ legs }: StoredAction): boolean =>
+      legs.some((leg) => leg.symbol === symbol || leg.new_symbol === symbol);
+    const read = (unit: UnitOfWork) => unit.corporateActions.applied();
+    const applied = await ports.store.transact("riskengine.actions", read, { isOneStatement: true });
+    const moments = applied.filter(isNamed).map(({ appliedAt }) => appliedAt ?? Number.NaN);
+    if (kind === "TRADE") return moments;
+    const readMore = (unit: UnitOfWork) => unit.corporateActions.underWay();
+    const underWay = await ports.store.transact("riskengine.actions", readMore, { isOneStatement: true });
+    return [...moments, ...underWay.filter(isNamed).map(() => Number.NaN)];
+  }
+
+  function judge(fill: Fill, effect: FillEffect, record: FillRecord): JudgedFill {
+    const { publisher, order, actionsAt } = record;
+    const other = publisher !== undefined && fill.kind === "CROSS" ? otherLegOf(fill, publisher) : undefined;
+    const isAsked = effect.known || effect.contradicts ? true : order?.isKnown;
+    const askedAt = effect.known ? effect.askedAt : (order?.askedAt ?? Number.NaN);
+    const standing = { publisher, isAsked, askedAt, actionsAt, hasOtherLeg: other !== undefined };
+    const unvouched = acceptance.unvouched(fill, standing, clock.now());
+    const ended = other === undefined ? [] : [end(other, `The other leg is fill ${fill.fill_id}.`)];
+    const isExit = effect.known ? effect.isExit : order?.isExit === true;
+    if (isTrade(fill) && isAsked === false && unvouched.length === 0) withoutOrder(fill);
+    const found = [...unvouched, ...(isTrade(fill) ? ofTrade(fill, effect, order, isExit) : [])];
+    const [first] = found;
+    if (first === undefined) return { opened: [], ended };
+    const { fill_id, order_id, price, side, quantity, fee, kind, strategy_id } = fill;
+    const moved = {
+      side,
+      quantity,
+      ...(fee !== undefined && { fee }),
+      ...(kind !== undefined && { kind }),
+      strategy_id,
+    };
+    const by = publisher === undefined ? {} : { published_by: publisher };
+    const about: BlockedFill = { fill_id, order_id, price, is_exit: isExit, ...moved, ...by };
+    const why = found.map(({ reason }) => reason).join(", and ");
+    const sentence = `Fill ${fill_id} of ${fill.symbol} for ${fill.fund_id}: ${why}.`;
+    return { opened: open(fill, about, first.cause, sentence), ended };
+  }
+
+  /** Size and price. */
+  function ofTrade(
+    fill: Fill,
+    effect: FillEffect,
+    record: OrderRecord | undefined,
+    isExit: boolean,
+  ): readonly Trouble[] {
+    const { fund_id: fundId, symbol, price } = fill;
     const size = sizeTrouble(fill, effect, record);
     const judged = acceptance.judge({ fundId, symbol, price, isExit }, clock.now());
-    const found = judged.kind === "within" ? size : (size ?? priceTrouble(judged.kind, judged.reason));
-    if (found === undefined) return [];
-    const also = size !== undefined && judged.kind === "outside" ? `, and its price ${judged.reason}` : "";
-    const about = { fill_id, order_id, price, is_exit: isExit };
-    return open(fill, about, found.cause, `Fill ${fill_id} of ${symbol} for ${fundId}: ${found.reason}${also}.`);
+    // Where something else is wrong already, a price that cannot be judged adds nothing.
+    if (judged.kind === "within" || (judged.kind === "unknown" && size !== undefined)) return size ? [size] : [];
+    return [...(size ? [size] : []), priceTrouble(judged.kind, judged.reason)];
+  }
+
+  /** The same quantity at the same price, the other way round, for another strategy, by the same program. */
+  function otherLegOf(fill: Fill, publisher: string): RiskBlock | undefined {
+    const isOther = ({ fund_id, symbol, fill: leg }: RiskBlock): boolean =>
+      fund_id === fill.fund_id &&
+      symbol === fill.symbol &&
+      leg !== undefined &&
+      leg.published_by === publisher &&
+      leg.strategy_id !== fill.strategy_id &&
+      leg.side !== undefined &&
+      directionOf(leg.side) === -directionOf(fill.side) &&
+      decimal.parse(leg.quantity ?? "0") === decimal.parse(fill.quantity) &&
+      decimal.parse(leg.price) === decimal.parse(fill.price);
+    return acceptance.ofCause("CROSS_ONE_LEG").find(isOther);
+  }
+
+  function end(block: RiskBlock, reason: string): EndEntry {
+    const at = clock.now();
+    const ended: RiskBlockEnded = { ...endOf(block), ended_by: "riskengine", reason, at: format(at) };
+    acceptance.end(ended);
+    const payload = encoder.encode(JSON.stringify(ended));
+    const orderId = block.fill?.order_id ?? "";
+    return { ended, entry: { kind: "unblock", at, fundId: block.fund_id, orderId, payload } };
   }
 
   function open(fill: Fill, about: BlockedFill, cause: BlockCause, reason: string): readonly BlockEntry[] {
@@ -173,15 +262,9 @@ export function createFillBlocks({ ports, engine, commit, alarms, events }: Fill
   }
 
   /** Invariant 4. */
-  function busted({ fill_id, fund_id, order_id, bust_id }: FillBusted): readonly EndEntry[] {
-    const at = clock.now();
-    return acceptance.ofFill(fund_id, fill_id).map((block) => {
-      const reason = `Fill ${fill_id} was taken back by bust ${bust_id}.`;
-      const ended: RiskBlockEnded = { ...endOf(block), ended_by: "riskengine", reason, at: format(at) };
-      acceptance.end(ended);
-      const payload = encoder.encode(JSON.stringify(ended));
-      return { ended, entry: { kind: "unblock", at, fundId: fund_id, orderId: order_id, payload } };
-    });
+  function busted({ fill_id, fund_id, bust_id }: FillBusted): readonly EndEntry[] {
+    const reason = `Fill ${fill_id} was taken back by bust ${bust_id}.`;
+    return acceptance.ofFill(fund_id, fill_id).map((block) => end(block, reason));
   }
 
   return {
@@ -250,13 +333,15 @@ function tradedBy(heard: unknown): decimal.Decimal {
 
 function orderRecord(fill: Fill, rows: readonly JournalRow[]): OrderRecord {
   let [isKnown, isExit, isSame] = [false, false, true];
+  let askedAt = Number.NaN;
   let [approved, filled] = [decimal.zero, decimal.zero];
-  for (const { kind, payload } of rows.slice(0, entriesMax)) {
+  for (const { kind, payload, at } of rows.slice(0, entriesMax)) {
     if (kind === "fill") {
       filled = decimal.add(filled, tradedBy(parseJson(decoder.decode(payload))));
       continue;
     }
     isKnown = true;
+    if (!(askedAt <= at)) askedAt = at;
     const { order, decision } = DecisionRecord.decode(payload);
     if (order === undefined || decision?.approved !== true) continue;
     approved = decimal.max(approved, decimal.parse(order.quantity));
@@ -264,5 +349,5 @@ function orderRecord(fill: Fill, rows: readonly JournalRow[]): OrderRecord {
     isSame &&= order.fund_id === fill.fund_id && order.symbol === fill.symbol;
     isSame &&= directionOf(order.side) === directionOf(fill.side);
   }
-  return { isKnown, approved, filled, isExit, isSame, isEndless: rows.length > entriesMax };
+  return { isKnown, askedAt, approved, filled, isExit, isSame, isEndless: rows.length > entriesMax };
 }

@@ -17,13 +17,16 @@ let seed = 32_560;
 async function begin(): Promise<[RiskEngineFixture, EngineLife]> {
   seed += 1;
   const fixture = await riskEngineFixture({ seed });
-  return [fixture, await fixture.start()];
+  const life = await fixture.start();
+  // What their fills are of; one of an order that nobody asked about waits to be accepted.
+  await fixture.finish(life.check({ order_id: "theirs", quantity: "100" }));
+  return [fixture, life];
 }
 
 /** The mark of AAPL is 232.5. */
 const fillOf = (fixture: RiskEngineFixture, n: number, differs: Partial<Fill> = {}): Fill => ({
   fill_id: `f-${n}`,
-  order_id: `theirs-${n}`,
+  order_id: "theirs",
   fund_id: "alpha",
   strategy_id: "alpha-momentum",
   symbol: "AAPL",
@@ -36,7 +39,7 @@ const fillOf = (fixture: RiskEngineFixture, n: number, differs: Partial<Fill> = 
 const bustOf = (fixture: RiskEngineFixture, n: number, differs: Partial<FillBusted> = {}): FillBusted => ({
   bust_id: `b-${n}`,
   fill_id: `f-${n}`,
-  order_id: `theirs-${n}`,
+  order_id: "theirs",
   fund_id: "alpha",
   strategy_id: "alpha-momentum",
   symbol: "AAPL",

@@ -19,14 +19,17 @@ let seed = 32_400;
 async function begin(): Promise<[RiskEngineFixture, EngineLife]> {
   seed += 1;
   const fixture = await riskEngineFixture({ seed });
-  return [fixture, await fixture.start()];
+  const life = await fixture.start();
+  // What their fills are of; one of an order that nobody asked about waits to be accepted.
+  await fixture.finish(life.check({ order_id: "theirs", quantity: "100" }));
+  return [fixture, life];
 }
 
 /** The mark of AAPL is 232.5. */
 function fillOf(fixture: RiskEngineFixture, sequence: number, differs: Partial<Fill> = {}): Fill {
   return {
     fill_id: `f-${sequence}`,
-    order_id: `theirs-${sequence}`,
+    order_id: "theirs",
     fund_id: "alpha",
     strategy_id: "alpha-momentum",
     symbol: "AAPL",
@@ -92,9 +95,11 @@ describe("32.4: a gap in a foreign publisher's numbers", () => {
     second.process.kill();
     const third = await fixture.start();
     expect((await blocksOf(fixture, third)).map(({ block_id }) => block_id)).toEqual([block?.block_id]);
-    await fixture.finish(
-      third.call("AcceptBlock", { block_id: block?.block_id, reason: "the venue has no such trade" }),
-    );
+    const alone = { block_id: block?.block_id, reason: "the venue has no such trade" };
+    const refused = { denial: { code: "STEP_UP_REQUIRED" } };
+    expect(await fixture.finish(third.call("AcceptBlock", alone))).toMatchObject(refused);
+    expect(await codeOf(fixture, third)).toBe("FILL_NOT_ACCEPTED");
+    await fixture.accept(third, [block?.block_id ?? ""], alone.reason);
     expect(await codeOf(fixture, third)).toBe("");
     await fixture.pass(5_000);
     const { positions } = await positionOf(fixture, third);

@@ -13,7 +13,10 @@ let seed = 50_000;
 async function begin(): Promise<[RiskEngineFixture, EngineLife]> {
   seed += 1;
   const fixture = await riskEngineFixture({ seed });
-  return [fixture, await fixture.start()];
+  const life = await fixture.start();
+  // What their fills are of; one of an order that nobody asked about waits to be accepted.
+  await fixture.finish(life.check({ order_id: "theirs", quantity: "100" }));
+  return [fixture, life];
 }
 
 /** As it comes from NATS: nobody checks it before it was acknowledged. */
@@ -21,7 +24,7 @@ async function fill(fixture: RiskEngineFixture, n: number, differs: Partial<Fill
   const at = fixture.time.clock.now();
   const payload: Fill = {
     fill_id: `f-${n}`,
-    order_id: `theirs-${n}`,
+    order_id: "theirs",
     fund_id: "alpha",
     strategy_id: "alpha-momentum",
     symbol: "AAPL",

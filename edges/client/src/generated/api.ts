@@ -2419,7 +2419,7 @@ export interface components {
     schemas: {
         AcceptedBlock: {
             block_id: string;
-            /** @description FILL_OUTSIDE_COLLAR, ORDER_OVERFILLED, FILL_NOT_JUDGED, FILLS_UNCHECKED, EVENT_GAP or FILLS_HELD. */
+            /** @description FILL_OUTSIDE_COLLAR, ORDER_OVERFILLED, FILL_NOT_JUDGED, FILLS_UNCHECKED, EVENT_GAP, FILLS_HELD, FILL_WITHOUT_ORDER, FILL_FEE_ODD, FILL_DATE_ODD, CROSS_ONE_LEG or FILL_KIND_UNVOUCHED. */
             cause: string;
             fund_id: string;
             /** @description Absent when the whole fund was blocked. */
@@ -2432,6 +2432,8 @@ export interface components {
              * @description RFC 3339.
              */
             at: string;
+            /** @description The others that were accepted with it, by their ids. */
+            also: string[];
         };
         /** @description A part of the platform wanted a person to know something. */
         Alarm: {
@@ -12330,6 +12332,10 @@ export interface operations {
                 "application/json": {
                     /** @description Why, in your words; without a reason it is refused. */
                     reason?: string;
+                    /** @description More that are accepted with it, all of them or none: with the first 100 at most. */
+                    more_block_ids?: string[];
+                    /** @description For what an operator alone may not accept: a proof for AcceptBlock with block_ids (block_id first) and reason. */
+                    step_up_proof?: string;
                 };
             };
         };
@@ -12350,7 +12356,10 @@ export interface operations {
                      *       "symbol": "AAPL",
                      *       "about": "text",
                      *       "accepted_by": "operator:duty",
-                     *       "at": "2026-11-17T14:30:00.000000Z"
+                     *       "at": "2026-11-17T14:30:00.000000Z",
+                     *       "also": [
+                     *         "text"
+                     *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["AcceptedBlock"];

@@ -16,11 +16,18 @@ export interface AcceptBlockRequest {
   block_id: string;
   /** Why, in your words; without a reason it is refused. */
   reason: string;
+  /** More that are accepted with it, all of them or none: with the first 100 at most. */
+  more_block_ids: string[];
+  /** For what an operator alone may not accept: a proof for AcceptBlock with block_ids (block_id first) and reason. */
+  step_up_proof: string;
 }
 
 export interface AcceptedBlock {
   block_id: string;
-  /** FILL_OUTSIDE_COLLAR, ORDER_OVERFILLED, FILL_NOT_JUDGED, FILLS_UNCHECKED, EVENT_GAP or FILLS_HELD. */
+  /**
+   * FILL_OUTSIDE_COLLAR, ORDER_OVERFILLED, FILL_NOT_JUDGED, FILLS_UNCHECKED, EVENT_GAP, FILLS_HELD, FILL_WITHOUT_ORDER, FILL_FEE_ODD, FILL_DATE_ODD,
+   * CROSS_ONE_LEG or FILL_KIND_UNVOUCHED.
+   */
   cause: string;
   fund_id: string;
   /** Absent when the whole fund was blocked. */
@@ -32,6 +39,8 @@ export interface AcceptedBlock {
   accepted_by: string;
   /** RFC 3339. */
   at: string;
+  /** The others that were accepted with it, by their ids. */
+  also: string[];
 }
 
 export interface ReserveWithdrawalRequest {
@@ -356,7 +365,7 @@ export interface ThrottleStatus {
 }
 
 function createBaseAcceptBlockRequest(): AcceptBlockRequest {
-  return { block_id: "", reason: "" };
+  return { block_id: "", reason: "", more_block_ids: [], step_up_proof: "" };
 }
 
 export const AcceptBlockRequest: MessageFns<AcceptBlockRequest> = {
@@ -366,6 +375,12 @@ export const AcceptBlockRequest: MessageFns<AcceptBlockRequest> = {
     }
     if (message.reason !== "") {
       writer.uint32(18).string(message.reason);
+    }
+    for (const v of message.more_block_ids) {
+      writer.uint32(26).string(v!);
+    }
+    if (message.step_up_proof !== "") {
+      writer.uint32(34).string(message.step_up_proof);
     }
     return writer;
   },
@@ -399,6 +414,22 @@ export const AcceptBlockRequest: MessageFns<AcceptBlockRequest> = {
             message.reason = reader.string();
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.more_block_ids.push(reader.string());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.step_up_proof = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -413,7 +444,7 @@ export const AcceptBlockRequest: MessageFns<AcceptBlockRequest> = {
 };
 
 function createBaseAcceptedBlock(): AcceptedBlock {
-  return { block_id: "", cause: "", fund_id: "", symbol: undefined, about: "", accepted_by: "", at: "" };
+  return { block_id: "", cause: "", fund_id: "", symbol: undefined, about: "", accepted_by: "", at: "", also: [] };
 }
 
 export const AcceptedBlock: MessageFns<AcceptedBlock> = {
@@ -438,6 +469,9 @@ export const AcceptedBlock: MessageFns<AcceptedBlock> = {
     }
     if (message.at !== "") {
       writer.uint32(58).string(message.at);
+    }
+    for (const v of message.also) {
+      writer.uint32(66).string(v!);
     }
     return writer;
   },
@@ -509,6 +543,14 @@ export const AcceptedBlock: MessageFns<AcceptedBlock> = {
             }
 
             message.at = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.also.push(reader.string());
             continue;
           }
         }

@@ -1,0 +1,23 @@
+// Why new risk waits because nobody vouches for a figure: codes of the gate position_risk.
+import { denial } from "./shape.ts";
+
+export const vouchingDenials = {
+  FILL_NOT_ACCEPTED: denial(
+    "A fill was booked beyond the collar of the mark or beyond its order, or events of a foreign publisher are missing, and no operator has accepted it: no new risk is taken in the symbol, or in the fund.",
+  ),
+  ORDER_NOT_VOUCHED: denial(
+    "A foreign program published a fill of an order that was never asked about: no new risk is taken in the symbol until an operator accepts the fill.",
+  ),
+  FEE_NOT_VOUCHED: denial(
+    "A fill was booked with a fee that no ordinary trade has: no new risk is taken in the symbol until an operator accepts the fill.",
+  ),
+  FILL_DATE_NOT_VOUCHED: denial(
+    "A fill was booked with a date that its trade cannot have: no new risk is taken in the symbol until an operator accepts the fill.",
+  ),
+  CROSS_NOT_VOUCHED: denial(
+    "One leg of a foreign cross was booked without the other: no new risk is taken in the symbol until it comes or an operator accepts the leg.",
+  ),
+  FILL_KIND_NOT_VOUCHED: denial(
+    "A foreign program published a fill that is no trade, and nothing of ours vouches for it: no new risk is taken in the symbol until an operator accepts it.",
+  ),
+} as const;
