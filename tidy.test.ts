@@ -241,6 +241,19 @@ describe("planted violations are caught", () => {
       /take shell/,
     ],
     [
+      "a page that shows a machine's reason as it came",
+      "edges/web/planted.tsx",
+      "export const Why = ({ halt }: { halt: { reason: string } }) => <p>Halted: {halt.reason ?? 'no reason'}</p>;",
+      /reason is somebody else's text/,
+    ],
+    [
+      "a line of ctl that says an actor as it came",
+      "edges/ctl/verbs/planted.ts",
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the planted line has one.
+      "context.terminal.say(`by ${halt.requested_by}`);",
+      /requested_by is somebody else's text/,
+    ],
+    [
       "services to adapters",
       "services/oms/planted.ts",
       'import { x } from "../../adapters/x.ts";',

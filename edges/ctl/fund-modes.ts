@@ -1,4 +1,5 @@
 // Whether a fund trades paper or money, said wherever its orders and positions are shown. Whoever cannot say it must not keep the rest back: then it reads "?".
+import { clean } from "../../contracts/src/clean.ts";
 import type { Client } from "../client/src/types.ts";
 import { isApiError } from "./failure.ts";
 import type { Context } from "./verbs/verb.ts";
@@ -11,7 +12,7 @@ export async function fundModes(client: Client, context: Context): Promise<ModeO
     return (fundId) => modes.get(fundId) ?? "?";
   } catch (thrown) {
     if (!isApiError(thrown) || thrown.status < 500) throw thrown;
-    context.terminal.say(`Which funds are PAPER and which LIVE cannot be reported now: ${thrown.message}`);
+    context.terminal.say(`Which funds are PAPER and which LIVE cannot be reported now: ${clean(thrown.message)}`);
     return () => "?";
   }
 }

@@ -1,4 +1,5 @@
 // How the desks begin: log in without a click where the browser still has a login, else at the login page and back; then one stream, one client, the frame.
+
 import { CSPProvider } from "@base-ui/react/csp-provider";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
@@ -15,6 +16,7 @@ import { tappedFetch } from "./live/tapped-fetch.ts";
 import { openProvider, type Provider, type Tokens } from "./login/oidc.ts";
 import { openSession, type Session } from "./login/session.ts";
 import { failureOf } from "./model/panel-state.ts";
+import { Theirs } from "./panels/theirs.tsx";
 import { createDeskRouter } from "./router.tsx";
 import { openFreeze, openTicker, type Web, WebProvider } from "./web-context.tsx";
 import "./look/style.css";
@@ -162,7 +164,7 @@ function NotStarted({ thrown, isTriedAgain }: { readonly thrown: unknown; readon
     <main className="alone" role="alert">
       <h1>The desks could not be opened</h1>
       <p>
-        {failure?.detail}
+        <Theirs text={failure?.detail} />
         {insecure}
       </p>
       <p className="quiet">

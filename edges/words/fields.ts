@@ -43,7 +43,7 @@ export function requestGroup(status: HaltStatus, now: Instant): FieldGroup {
       { label: "What", value: `request ${status.request_id ?? notRecorded}, to lift every halt` },
       { label: "Until", value: status.expires_at === undefined ? "not known" : moment(status.expires_at, now) },
       { label: "Reason", value: status.reason ?? notRecorded },
-      { label: "Losses", value: baselineText(status.baseline) },
+      { label: "Baseline", value: baselineText(status.baseline) },
       { label: "Restarts", value: restartsText(status.restarts) },
     ],
   };

@@ -8,6 +8,7 @@ import { listedNames } from "./listed-names.ts";
 import { literalSleeps } from "./literal-sleeps.ts";
 import { pageCommands } from "./page-commands.ts";
 import { printedOutput } from "./printed-output.ts";
+import { rawText } from "./raw-text.ts";
 import { coreApart, coreFloors, type Room, rooms } from "./rooms.ts";
 import { functionsOf, importsOf, type SourceFile } from "./source.ts";
 import { testConnections } from "./test-connections.ts";
@@ -268,6 +269,7 @@ export const rules: readonly Rule[] = [
   literalSleeps,
   testConnections,
   pageCommands,
+  rawText,
   printedOutput,
   listedNames,
 ];

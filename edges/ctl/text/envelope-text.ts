@@ -1,5 +1,6 @@
 // A fund's limits and their changes as a person reads them: fractions with their percentage beside them, changes with what they do to risk.
 
+import { clean } from "../../../contracts/src/clean.ts";
 import type { AnswerOf, Client } from "../../client/src/types.ts";
 import { type EnvelopeField, envelopeFields } from "../../words/envelope-fields.ts";
 import type { Envelope } from "../../words/envelope-proposal.ts";
@@ -117,7 +118,7 @@ export async function comparedOrListed(
     return await client.diffEnvelopes({ fundId, proposed });
   } catch (thrown) {
     if (!isApiError(thrown) || thrown.status !== 503) throw thrown;
-    context.terminal.say(`What loosens and what tightens cannot be reported now: ${thrown.message}`);
+    context.terminal.say(`What loosens and what tightens cannot be reported now: ${clean(thrown.message)}`);
     return { changes: listed(current, proposed), loosens: null };
   }
 }

@@ -50,7 +50,7 @@ async function run(context: Context): Promise<Answer> {
   const settings = context.settings();
   // Before anybody is asked: a login that cannot be kept would live on the server and nowhere else.
   const made = ensureWritable(dirname(settings.profilePath));
-  if (settings.damaged !== undefined) context.terminal.say(`${settings.damaged.message} It is written anew.`);
+  if (settings.damaged !== undefined) context.terminal.say(`${clean(settings.damaged.message)} It is written anew.`);
   try {
     return await loggedIn(context, settings);
   } catch (error) {

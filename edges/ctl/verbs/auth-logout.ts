@@ -39,7 +39,7 @@ async function run(context: Context): Promise<Answer> {
   if (settings.damaged !== undefined) {
     removeProfile(settings.profilePath);
     context.terminal.say(
-      `${settings.damaged.message} It is removed; if it was a login, an administrator ends it with \`ctl auth revoke-sessions\`.`,
+      `${clean(settings.damaged.message)} It is removed; if it was a login, an administrator ends it with \`ctl auth revoke-sessions\`.`,
     );
   }
   if (settings.stored === undefined) {

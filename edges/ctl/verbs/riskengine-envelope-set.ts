@@ -135,7 +135,7 @@ async function update(context: Context, client: Client, fundId: string, proposed
       const detail = `${thrown.detail ?? thrown.message} No code was used.`;
       throw new Refusal(exitCodes.refused, "REASON_MISSING", detail, "Add --reason TEXT.", thrown);
     }
-    if (thrown.detail !== undefined) context.terminal.say(thrown.detail);
+    if (thrown.detail !== undefined) context.terminal.say(clean(thrown.detail));
     const parameters = { fund_id: fundId, ...proposed };
     const proof = await stepUpProof(context, client, { action: "UpdateEnvelope", parameters });
     return client.updateEnvelope({ ...asArguments(fundId, proposed), stepUpProof: proof });

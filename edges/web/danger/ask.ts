@@ -1,5 +1,6 @@
 // What a dangerous action asks before it acts, as data. Its target is fixed when the dialog opens; the lists may move below it.
 import type { Acting } from "../../words/act.ts";
+import type { FieldGroup } from "../../words/fields.ts";
 
 /** What somebody typed. */
 export interface Typed {
@@ -19,6 +20,8 @@ export interface DangerAsk {
   readonly mode?: "PAPER";
   /** What will happen, said before the word is typed. */
   readonly facts: readonly string[];
+  /** What others wrote about it: who, what, since and why. */
+  readonly about?: readonly FieldGroup[];
   /** The word that the server checks; none when absent. */
   readonly word?: string;
   readonly reason: "required" | "optional" | "none";

@@ -1,7 +1,9 @@
 // Every dangerous action of the frame and of /risk as a question. The words are those of ctl and of the terminal desk, and so is what carries them out.
 
+import type { Instant } from "../../../contracts/src/instant.ts";
 import { act, type Request } from "../../words/act.ts";
-import { scopeIdOf, scopeOf } from "../../words/halt-words.ts";
+import { type Field, haltGroups, requestGroup } from "../../words/fields.ts";
+import { byStrictness, scopeIdOf, scopeOf } from "../../words/halt-words.ts";
 import { shell } from "../../words/shell.ts";
 import type { Lists } from "../data/lists.ts";
 import type { Halt } from "../model/halted.ts";
@@ -37,7 +39,7 @@ const idsOf = (halts: readonly Halt[]): readonly string[] =>
   halts.flatMap(({ halt_id }) => (halt_id === undefined ? [] : [halt_id]));
 
 /** Everything: one person asks, another signs. */
-export function resumeAllAsk(status: HaltStatus): DangerAsk {
+export function resumeAllAsk(status: HaltStatus, now: Instant): DangerAsk {
   const { halts, restarts } = status;
   return {
     title: "Resume: ask for every halt to be lifted",
@@ -50,6 +52,7 @@ export function resumeAllAsk(status: HaltStatus): DangerAsk {
         : `May trade again afterwards: ${restarts.join(", ")}.`,
       "Losses go on being counted from the baseline that they had.",
     ],
+    about: haltGroups(byStrictness(halts), now),
     word: "RESUME",
     reason: "required",
     code: "required",
@@ -59,7 +62,7 @@ export function resumeAllAsk(status: HaltStatus): DangerAsk {
 }
 
 /** One scope's own halts, none above it. */
-export function resumeScopeAsk(halt: Halt, status: HaltStatus): DangerAsk {
+export function resumeScopeAsk(halt: Halt, status: HaltStatus, now: Instant): DangerAsk {
   const id = scopeIdOf(halt);
   const own = status.halts.filter((one) => scopeIdOf(one) === id);
   return {
@@ -67,6 +70,7 @@ export function resumeScopeAsk(halt: Halt, status: HaltStatus): DangerAsk {
     scope: scopeOf(halt),
     scopeId: id,
     facts: [`This lifts the halts of ${id} itself, none above it.`],
+    about: haltGroups(own, now),
     word: "RESUME",
     reason: "required",
     code: "none",
@@ -75,19 +79,15 @@ export function resumeScopeAsk(halt: Halt, status: HaltStatus): DangerAsk {
   };
 }
 
-export function cosignAsk(status: HaltStatus): DangerAsk {
+export function cosignAsk(status: HaltStatus, now: Instant): DangerAsk {
   const requestId = status.request_id ?? "";
-  const lifted = status.halts.map((halt) => `${scopeOf(halt)} (${halt.reason})`).join(", ");
+  const { halts } = status;
   return {
     title: "Co-sign the request to resume everything",
     scope: `request ${requestId}`,
     scopeId: "",
-    facts: [
-      `${status.requested_by ?? "Somebody"} asks: ${status.reason ?? ""}`,
-      `With your signature these are lifted: ${lifted}.`,
-      status.baseline === "rebased" ? "Losses are counted from now on." : "Losses keep their baseline.",
-      status.restarts.length === 0 ? "" : `May trade again afterwards: ${status.restarts.join(", ")}.`,
-    ].filter((line) => line !== ""),
+    facts: [`With your signature ${halts.length === 1 ? "the only halt is" : `all ${halts.length} halts are`} lifted.`],
+    about: [requestGroup(status, now), ...haltGroups(byStrictness(halts), now)],
     word: "RESUME",
     reason: "none",
     code: "required",
@@ -181,12 +181,13 @@ export function releaseThrottleAsk(strategyId: string): DangerAsk {
 }
 
 /** What was booked is vouched for, and only that: what came since has a block of its own. */
-export function acceptBlockAsk(blockId: string, scope: string, reason: string): DangerAsk {
+export function acceptBlockAsk(blockId: string, scope: string, fields: readonly Field[]): DangerAsk {
   return {
     title: "Accept what blocks new risk",
     scope,
     scopeId: blockId,
-    facts: [reason, "New risk passes again where nothing else blocks it. The trade stays booked either way."],
+    facts: ["New risk passes again where nothing else blocks it. The trade stays booked either way."],
+    about: [{ title: "WHAT BLOCKS", fields }],
     reason: "required",
     code: "none",
     command: shell`ctl riskengine blocks accept ${blockId} --reason TEXT`,

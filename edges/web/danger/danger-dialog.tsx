@@ -6,6 +6,7 @@ import { createContext, type ReactNode, type SubmitEvent, useContext, useEffect,
 import type { Outcome } from "../../words/act.ts";
 import { failureOf } from "../model/panel-state.ts";
 import { Unbroken } from "../panels/figures.tsx";
+import { Fields, Theirs } from "../panels/theirs.tsx";
 import { useWeb } from "../web-context.tsx";
 import type { DangerAsk, Typed } from "./ask.ts";
 import { type Effects, readEffects } from "./effects.ts";
@@ -141,8 +142,13 @@ function DangerHead({ ask, effects }: { readonly ask: DangerAsk; readonly effect
       </p>
       <Dialog.Title>{ask.title}</Dialog.Title>
       <p data-testid="danger-scope" className="danger-scope">
-        {ask.scope}
+        <Theirs text={ask.scope} />
       </p>
+      {ask.about !== undefined && (
+        <div data-testid="danger-about">
+          <Fields groups={ask.about} />
+        </div>
+      )}
       <Dialog.Description render={<div />} data-testid="danger-effects" className="danger-effects">
         <ul>
           {ask.facts.map((line) => (
@@ -232,7 +238,10 @@ function DangerForm({ ask, typed, onType, isSending, send, close }: FormProps) {
         </label>
       )}
       <p className="quiet">
-        The same: <code>{ask.command}</code>
+        The same:{" "}
+        <code>
+          <Theirs text={ask.command} />
+        </code>
       </p>
       <div className="buttons">
         <button type="button" onClick={close}>

@@ -1,7 +1,9 @@
 // Every command that a page shows or copies, with hostile values wherever an address or a row can put one: a shell reads it as one command, and each value
 // as one of its words.
+
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
+import { fromUnixMs } from "../../../contracts/src/instant.ts";
 import {
   acceptBlockAsk,
   cancelAllAsk,
@@ -38,13 +40,13 @@ describe("commands of pages", () => {
   const status = { halts: [halt], restarts: [], request_id: hostile };
   it.each([
     ["halt", haltAsk(hostile)],
-    ["resume", resumeScopeAsk(halt as never, status as never)],
-    ["cosign", cosignAsk(status as never)],
+    ["resume", resumeScopeAsk(halt as never, status as never, fromUnixMs(0))],
+    ["cosign", cosignAsk(status as never, fromUnixMs(0))],
     ["cancel", cancelAllAsk(hostile)],
     ["reconcile", reconcileAsk(hostile)],
     ["end a stop", endStopAsk({ stop_id: hostile, fund_id: "alpha", symbol: "AAPL", quantity: "1" } as never)],
     ["release a throttle", releaseThrottleAsk(hostile)],
-    ["accept a block", acceptBlockAsk(hostile, "alpha", "why")],
+    ["accept a block", acceptBlockAsk(hostile, "alpha", [])],
   ])("of the question %s", (_name, ask) => {
     expect(wordsOf(ask.command)).toContain(hostile);
   });

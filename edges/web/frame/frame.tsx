@@ -1,6 +1,8 @@
 // What stands around every desk: where one is, in which mode, what is halted, who is logged in, how the server is heard, and the way to stop everything.
+
 import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import { useEffect, useSyncExternalStore } from "react";
+import { clean } from "../../../contracts/src/clean.ts";
 import { fromUnixMs } from "../../../contracts/src/instant.ts";
 import { haltAsk } from "../danger/asks.ts";
 import { useDanger } from "../danger/danger-dialog.tsx";
@@ -9,6 +11,7 @@ import { desks } from "../desk-list.ts";
 import { isHalted, modeOf } from "../model/halted.ts";
 import { utc } from "../model/moments.ts";
 import { ranges, rangeText } from "../model/range.ts";
+import { Theirs } from "../panels/theirs.tsx";
 import { useFrozen, useLinkWord, useNow, useSessionState, useWeb } from "../web-context.tsx";
 import { CosignCard, HaltBanner, HaltsUnread } from "./halt-banner.tsx";
 import { KeyLayer } from "./key-layer.tsx";
@@ -129,7 +132,7 @@ function NoSuchFund() {
   if (fund === undefined || funds === undefined || funds.some(({ fund_id }) => fund_id === fund)) return null;
   return (
     <p className="note critical" role="status">
-      There is no fund called {fund}.{" "}
+      There is no fund called <Theirs text={fund} />.{" "}
       <button type="button" onClick={() => change({ fund: undefined })}>
         Show all funds
       </button>
@@ -236,8 +239,8 @@ function WhoAmI() {
   const { identity, session, client } = useWeb();
   return (
     <>
-      <span data-testid="whoami" title={`${identity.actor}: ${identity.roles.join(", ")}`}>
-        {identity.name} <span className="quiet roles">{identity.roles.join(", ")}</span>
+      <span data-testid="whoami" title={clean(`${identity.actor}: ${identity.roles.join(", ")}`)}>
+        <Theirs text={identity.name} /> <span className="quiet roles">{identity.roles.join(", ")}</span>
       </span>
       <button type="button" data-testid="logout" onClick={() => void session.logOut(() => client.logOut())}>
         Log out

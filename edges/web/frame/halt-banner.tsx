@@ -1,13 +1,15 @@
 // What is halted, on every desk and before everything else; and a request to resume that waits for its second signature.
 
 import { fromUnixMs } from "../../../contracts/src/instant.ts";
-import { baselineText, byStrictness, scopeOf } from "../../words/halt-words.ts";
+import { haltGroups, requestGroup } from "../../words/fields.ts";
+import { byStrictness, scopeOf } from "../../words/halt-words.ts";
 import { age, duration, leftMs } from "../../words/times.ts";
 import { cosignAsk, resumeAllAsk } from "../danger/asks.ts";
 import { useDanger } from "../danger/danger-dialog.tsx";
 import { useList } from "../data/use-list.ts";
 import { msOf, utc, utcText } from "../model/moments.ts";
 import { panelState, whyStale } from "../model/panel-state.ts";
+import { Fields, Quoted, Theirs } from "../panels/theirs.tsx";
 import { useLinkWord, useLiveSinceMs, useNow, useWeb } from "../web-context.tsx";
 
 /** What is halted cannot be read: that no banner stands here proves nothing then. */
@@ -23,7 +25,12 @@ export function HaltsUnread() {
   return (
     <p className="halts-unread" role="status" data-testid="halts-unread">
       <strong>HALTS NOT KNOWN</strong> What is halted was last read {read === "never" ? read : `at ${read}`}
-      {link === "live" ? ` (${whyStale([halts]) ?? "it is read again"})` : " (the server is not heard)"}.
+      {link === "live" ? (
+        <Theirs text={` (${whyStale([halts]) ?? "it is read again"})`} />
+      ) : (
+        " (the server is not heard)"
+      )}
+      .
     </p>
   );
 }
@@ -48,13 +55,16 @@ export function HaltBanner() {
   return (
     <div role="alert" className="halt-banner" data-testid="halt-banner">
       <p>
-        <strong>HALTED {scopeOf(first)}</strong> {first.reason}, by {first.requested_by}, since{" "}
-        <time dateTime={first.since}>{utcText(first.since)}</time>{" "}
+        <strong>
+          HALTED <Theirs text={scopeOf(first)} />
+        </strong>{" "}
+        since <time dateTime={first.since}>{utcText(first.since)}</time>{" "}
         {/* An alert is read out again whenever it changes: not once a second. */}
-        <span aria-hidden="true">({age(first.since, now)})</span>
+        <span aria-hidden="true">({age(first.since, now)})</span>, by <Quoted text={first.requested_by} />, reason:{" "}
+        <Quoted text={first.reason} />
         {more.length > 0 && <span>, and {more.length} more</span>}
       </p>
-      <button type="button" data-testid="resume-button" onClick={() => open(resumeAllAsk(status))}>
+      <button type="button" data-testid="resume-button" onClick={() => open(resumeAllAsk(status, now))}>
         Resume…
       </button>
     </div>
@@ -72,26 +82,12 @@ export function CosignCard() {
   return (
     <section className="cosign" data-testid="cosign-card" aria-label="A request to resume waits for a second signature">
       <h2>A request to resume everything waits for a second signature</h2>
-      <dl>
-        <dt>Who</dt>
-        <dd>{status.requested_by ?? "not known"}</dd>
-        <dt>Why</dt>
-        <dd>{status.reason ?? ""}</dd>
-        <dt>Halts</dt>
-        <dd>{status.halts.map((halt) => `${scopeOf(halt)} (${halt.reason})`).join(", ")}</dd>
-        <dt>Restarts</dt>
-        <dd>{status.restarts.length === 0 ? "nothing: another halt still covers it" : status.restarts.join(", ")}</dd>
-        <dt>Baseline</dt>
-        <dd>{baselineText(status.baseline)}</dd>
-        <dt>Time left</dt>
-        <dd>{left === undefined ? "not known" : left <= 0 ? "none: it has expired" : duration(left)}</dd>
-        <dt>Request</dt>
-        <dd>
-          <code>{status.request_id}</code>
-        </dd>
-      </dl>
+      <p>Time left: {left === undefined ? "not known" : left <= 0 ? "none, it has expired" : duration(left)}</p>
+      <div className="asked">
+        <Fields groups={[requestGroup(status, now), ...haltGroups(byStrictness(status.halts), now)]} />
+      </div>
       {isOwn && <p className="quiet">It is your own request: another operator must sign it.</p>}
-      <button type="button" data-testid="cosign-sign" onClick={() => open(cosignAsk(status))}>
+      <button type="button" data-testid="cosign-sign" onClick={() => open(cosignAsk(status, now))}>
         Co-sign…
       </button>
     </section>

@@ -13,6 +13,7 @@ import { complaintOf, typedShare } from "../model/typed-refusal.ts";
 import { type Column, DataTable } from "../panels/data-table.tsx";
 import { Percent, Profit, StateWord } from "../panels/figures.tsx";
 import { Panel } from "../panels/panel.tsx";
+import { Theirs } from "../panels/theirs.tsx";
 
 type Strategy = Lists["strategies"][number];
 
@@ -167,7 +168,7 @@ function Change({ strategy }: { readonly strategy: Strategy }) {
       </button>
       {complaint !== undefined && (
         <span className="note critical" role="status">
-          {complaint}
+          <Theirs text={complaint} />
         </span>
       )}
     </span>

@@ -5,6 +5,7 @@ import { useChangeSearch, useDeskSearch } from "../frame/use-search.ts";
 import { filteredRows, type SortValue, sortedRows } from "../model/rows.ts";
 import { nextSort, sortingOf } from "../model/search.ts";
 import { useCutColumns } from "./cut-columns.ts";
+import { Quoted, Theirs } from "./theirs.tsx";
 
 export interface Column<Row> {
   readonly id: string;
@@ -42,7 +43,7 @@ export function DataTable<Row>({ panel, caption, columns, rows, id, rowClass }: 
     <>
       {filtered && (
         <p className="note">
-          {shown.length} of {rows.length} rows match “{q}”.
+          {shown.length} of {rows.length} rows match <Quoted text={q} />.
         </p>
       )}
       <Scrolling isLong={isLong} count={shown.length} label={caption}>
@@ -178,7 +179,9 @@ function Cell<Row>({ column, row, wraps }: CellProps<Row>) {
   const isChanged = useChanged(value);
   const isSentence = wraps && typeof value === "string" && value.length > sentenceLength;
   const classes = [column.number && "number", isChanged && "changed", isSentence && "sentence"].filter(Boolean);
-  return <td className={classes.join(" ") || undefined}>{column.cell?.(row) ?? value ?? ""}</td>;
+  const content = column.cell?.(row) ?? value ?? "";
+  const isTheirs = typeof content === "string" && column.number !== true;
+  return <td className={classes.join(" ") || undefined}>{isTheirs ? <Theirs text={content} /> : content}</td>;
 }
 
 const changedMs = 1_000;

@@ -1,8 +1,10 @@
 // Figures as they stand on the desks: the sign always, groups of thousands, gain and loss by arrow and sign and only then by colour.
 
 import { Fragment } from "react";
+import { clean } from "../../../contracts/src/clean.ts";
 import * as decimal from "../../../contracts/src/decimal.ts";
 import { amount, percent } from "../../words/figures.ts";
+import { Theirs } from "./theirs.tsx";
 
 export function Profit({ text }: { readonly text: string | undefined }) {
   const value = decimal.tryParse(text ?? "");
@@ -54,7 +56,8 @@ export function Percent({
 
 /** Ids, times and names with hyphens stay on one line where they fit: half of one cannot be compared or copied. */
 export function Unbroken({ text }: { readonly text: string }) {
-  return text.split(" ").map((word, index, { length }) => (
+  const words = clean(text).split(" ");
+  const shown = words.map((word, index, { length }) => (
     // Words of one sentence may repeat; their place is what they are.
     // biome-ignore lint/suspicious/noArrayIndexKey: the place is the identity
     <Fragment key={index}>
@@ -62,6 +65,7 @@ export function Unbroken({ text }: { readonly text: string }) {
       {index < length - 1 && " "}
     </Fragment>
   ));
+  return <bdi>{shown}</bdi>;
 }
 
 const unbrokenMax = 38;
@@ -72,10 +76,10 @@ const icons: Readonly<Record<Grade, string>> = { info: "○", warning: "△", cr
 
 /** A state as a word with a shape; the colour only repeats it. */
 export function StateWord({ word, grade }: { readonly word: string; readonly grade: Grade | undefined }) {
-  if (grade === undefined) return <>{word}</>;
+  if (grade === undefined) return <Theirs text={word} />;
   return (
     <span className={`state ${grade}`}>
-      <span aria-hidden="true">{icons[grade]}</span> {word}
+      <span aria-hidden="true">{icons[grade]}</span> <Theirs text={word} />
     </span>
   );
 }

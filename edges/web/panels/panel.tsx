@@ -12,6 +12,7 @@ import { isHalted } from "../model/halted.ts";
 import { msOf, utc } from "../model/moments.ts";
 import { type PanelState, panelState, whyStale } from "../model/panel-state.ts";
 import { useFrozen, useLinkWord, useLiveSinceMs, useNow, useWeb } from "../web-context.tsx";
+import { Theirs } from "./theirs.tsx";
 
 /** How a figure came about, in the words of the reference. */
 export interface Explained {
@@ -62,7 +63,11 @@ export function Panel(props: PanelProps) {
         <Explain reads={reads} explained={props.explained} title={title} />
       </header>
       {state === "stale" && link === "live" && !isFrozen && <WhyStale reads={reads} />}
-      {partial !== undefined && state === "partial" && <p className="note warning">Partly known: {partial}</p>}
+      {partial !== undefined && state === "partial" && (
+        <p className="note warning">
+          Partly known: <Theirs text={partial} />
+        </p>
+      )}
       <PanelBody state={state} reads={reads} empty={props.empty} isEmpty={isEmpty}>
         {children}
       </PanelBody>
@@ -96,7 +101,11 @@ function PanelAge({ state, reads }: { readonly state: PanelState; readonly reads
 /** Where the link is cut the frame says so once; else the panel says whose answer is missing. */
 function WhyStale({ reads }: { readonly reads: readonly ListRead<unknown>[] }) {
   const why = whyStale(reads);
-  return why === undefined ? null : <p className="note warning">Not of now: {why}</p>;
+  return why === undefined ? null : (
+    <p className="note warning">
+      Not of now: <Theirs text={why} />
+    </p>
+  );
 }
 
 function PanelBody({
@@ -139,7 +148,9 @@ function Failed({ state, reads }: { readonly state: PanelState; readonly reads: 
       <p>
         <strong>{state === "forbidden" ? "Not for your role" : "Not to be had"}</strong> <code>{failure.code}</code>
       </p>
-      <p>{failure.detail}</p>
+      <p>
+        <Theirs text={failure.detail} />
+      </p>
       {state === "forbidden" && <p>You have: {identity.roles.join(", ")}.</p>}
       {failure.requestId !== undefined && (
         <p className="quiet">
@@ -218,16 +229,19 @@ function Source({
   readonly asked: Asked;
   readonly updatedAtMs: number;
 }) {
-  const { source, command, topics, actions, everyMs } = lists[name];
+  const { source: route, command, topics, actions, everyMs } = lists[name];
   const now = useNow();
   const { fund } = useDeskSearch();
   const age = duration(Math.max(0, msOf(now) - updatedAtMs));
   const read = updatedAtMs === 0 ? "not read yet" : `read at ${utc(fromUnixMs(updatedAtMs))}, ${age} ago`;
   return (
     <>
-      <a href={`/docs#${source}`}>{source}</a>, {read}; again every {duration(everyMs)}
+      <a href={`/docs#${route}`}>{route}</a>, {read}; again every {duration(everyMs)}
       {topics.length > 0 && <>, and at once after the events {topics.map((topic) => `${topic}*`).join(", ")}</>}. The
-      same: <code>{command(asked)}</code>
+      same:{" "}
+      <code>
+        <Theirs text={command(asked)} />
+      </code>
       {actions.length > 0 && (
         <>
           . Its events in the audit log:{" "}

@@ -14,6 +14,7 @@ import { utcText } from "../model/moments.ts";
 import { failureOf } from "../model/panel-state.ts";
 import { StateWord } from "../panels/figures.tsx";
 import { NoFund, Panel } from "../panels/panel.tsx";
+import { Theirs } from "../panels/theirs.tsx";
 import { useWeb } from "../web-context.tsx";
 import { limitText, proposalOf, type TypedLimits } from "./envelope-edit.ts";
 
@@ -66,8 +67,9 @@ function Editor({ limits }: { readonly limits: Limits }) {
   return (
     <form className="envelope" onSubmit={(event) => void compare(event)}>
       <p className="quiet">
-        Version {limits.version}, set by {limits.updated_by ?? "nobody known"} {utcText(limits.updated_at)}. Every _pct
-        is a fraction: 0.07 is 7 %. An empty field takes a limit away where that is allowed.
+        Version {limits.version}, set by <Theirs text={limits.updated_by ?? "nobody known"} />{" "}
+        {utcText(limits.updated_at)}. Every _pct is a fraction: 0.07 is 7 %. An empty field takes a limit away where
+        that is allowed.
       </p>
       <div className="limits">
         {fields.map((field) => (
@@ -98,7 +100,7 @@ function Editor({ limits }: { readonly limits: Limits }) {
       </div>
       {complaint !== "" && (
         <p className="note critical" role="alert">
-          {complaint}
+          <Theirs text={complaint} />
         </p>
       )}
       {diff !== undefined && <Changes diff={diff.diff} />}
@@ -175,9 +177,15 @@ function Changes({ diff }: { readonly diff: Diff }) {
       <tbody>
         {diff.changes.map(({ field, before, after, effect }) => (
           <tr key={field}>
-            <td>{field}</td>
-            <td className="number">{before}</td>
-            <td className="number">{after}</td>
+            <td>
+              <Theirs text={field} />
+            </td>
+            <td className="number">
+              <Theirs text={before} />
+            </td>
+            <td className="number">
+              <Theirs text={after} />
+            </td>
             <td>
               <StateWord word={effect} grade={effect === "LOOSENS" ? "warning" : "info"} />
             </td>

@@ -1,9 +1,11 @@
 // What denies new risk now and what ends it; and every halt with the proof of its three steps.
 
+import { clean } from "../../../contracts/src/clean.ts";
 import type { Instant } from "../../../contracts/src/instant.ts";
+import type { Field } from "../../words/fields.ts";
 import { byStrictness, provenText, scopeOf } from "../../words/halt-words.ts";
 import { blockScope } from "../../words/risk-words.ts";
-import { age } from "../../words/times.ts";
+import { age, moment } from "../../words/times.ts";
 import type { DangerAsk } from "../danger/ask.ts";
 import {
   acceptBlockAsk,
@@ -22,6 +24,7 @@ import { utcText } from "../model/moments.ts";
 import { type Column, DataTable } from "../panels/data-table.tsx";
 import { StateWord } from "../panels/figures.tsx";
 import { Panel } from "../panels/panel.tsx";
+import { Theirs } from "../panels/theirs.tsx";
 import { useNow } from "../web-context.tsx";
 
 type Block = Lists["blocks"][number];
@@ -76,17 +79,33 @@ export function Blocks() {
   );
 }
 
+function blockFields({ code, since, since_unknown, reason, ends }: Block, now: Instant): readonly Field[] {
+  return [
+    { label: "What", value: code },
+    { label: "Since", value: since === null ? (since_unknown ?? "not known") : moment(since, now) },
+    { label: "Reason", value: reason },
+    { label: "Ends", value: ends },
+  ];
+}
+
 function BlockAction({ block }: { readonly block: Block }) {
   const open = useDanger();
+  const now = useNow();
   const { block_id: blockId, strategy_id: strategyId, code, command } = block;
   if (blockId !== undefined) {
     return (
-      <button type="button" onClick={() => open(acceptBlockAsk(blockId, blockScope(block), block.reason))}>
+      <button type="button" onClick={() => open(acceptBlockAsk(blockId, blockScope(block), blockFields(block, now)))}>
         Accept…
       </button>
     );
   }
-  if (!code.includes("THROTTLE") || strategyId === undefined) return <code>{command ?? ""}</code>;
+  if (!code.includes("THROTTLE") || strategyId === undefined) {
+    return (
+      <code>
+        <Theirs text={command} />
+      </code>
+    );
+  }
   return (
     <button type="button" onClick={() => open(releaseThrottleAsk(strategyId))}>
       Release…
@@ -106,7 +125,7 @@ function stepCell(status: Lists["halts"], halt: Halt, name: (typeof steps)[numbe
   const text = provenText(name, found.detail);
   if (text === "log only") return <StateWord word={text} grade="warning" />;
   return (
-    <span title={found.detail}>
+    <span title={clean(found.detail)}>
       {text} {found.at === undefined ? "" : utcText(found.at).slice(11)}
     </span>
   );
@@ -144,7 +163,9 @@ function haltColumns(
         status !== undefined && (
           <button
             type="button"
-            onClick={() => open(one.severity === "FIRM_HALT" ? resumeAllAsk(status) : resumeScopeAsk(one, status))}
+            onClick={() =>
+              open(one.severity === "FIRM_HALT" ? resumeAllAsk(status, now) : resumeScopeAsk(one, status, now))
+            }
           >
             Resume…
           </button>

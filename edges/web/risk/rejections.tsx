@@ -10,6 +10,7 @@ import { isWithin, rangeText } from "../model/range.ts";
 import { type Column, DataTable } from "../panels/data-table.tsx";
 import { StateWord } from "../panels/figures.tsx";
 import { Panel } from "../panels/panel.tsx";
+import { Theirs } from "../panels/theirs.tsx";
 
 type Rejection = Lists["rejections"][number];
 type Decision = Lists["decisions"][number];
@@ -87,7 +88,11 @@ export function Rejections() {
 function Gates({ orderId }: { readonly orderId: string }) {
   const decisions = useList("decisions", { of: orderId });
   if (decisions.failure !== undefined && decisions.data === undefined) {
-    return <p className="note warning">The decision cannot be read: {decisions.failure.detail}</p>;
+    return (
+      <p className="note warning">
+        The decision cannot be read: <Theirs text={decisions.failure.detail} />
+      </p>
+    );
   }
   if (decisions.data === undefined) return <p className="note">Loading the decision…</p>;
   return (
@@ -110,8 +115,12 @@ function GateList({ record: { order, decision } }: { readonly record: Decision }
         />
       </h3>
       <p>
-        {order.side} {order.quantity} {order.symbol} {order.order_type}, order <code>{order.order_id}</code>, decided{" "}
-        {utcText(decision.decided_at)} under version {decision.envelope_version ?? "?"}. {decision.reason}
+        {order.side} {order.quantity} <Theirs text={order.symbol} /> {order.order_type}, order{" "}
+        <code>
+          <Theirs text={order.order_id} />
+        </code>
+        , decided {utcText(decision.decided_at)} under version {decision.envelope_version ?? "?"}.{" "}
+        <Theirs text={decision.reason} />
       </p>
       <ol>
         {names.map((name) => (
@@ -139,9 +148,11 @@ function GateItem({
         <dl className="figures">
           {check.figures.map((figure) => (
             <div key={figure.name}>
-              <dt>{figure.name}</dt>
+              <dt>
+                <Theirs text={figure.name} />
+              </dt>
               <dd>
-                {figure.value}
+                <Theirs text={String(figure.value)} />
                 {oldText(figure.age_ms)}
               </dd>
             </div>
