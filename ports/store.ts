@@ -141,12 +141,29 @@ export interface ReferenceVersion {
   readonly hash: string;
 }
 
+/** A change that loosens during a halt, as one person asked for it; another one signs. */
+export interface ReferenceRequest {
+  readonly requestId: string;
+  readonly kind: ReferenceKind;
+  readonly version: number;
+  readonly content: unknown;
+  readonly reason: string;
+  /** As entries name the person, and as the identity provider does. */
+  readonly requestedBy: string;
+  readonly subject: string;
+  readonly at: Instant;
+  readonly expiresAt: Instant;
+}
+
 export interface ReferenceRecords {
   /** The newest, kept from others until this unit ends. */
   lock(kind: ReferenceKind): Promise<ReferenceVersion | undefined>;
   /** The one that was in force at that moment: the newest that was set until then, or the first of all. */
   asOf(kind: ReferenceKind, at: Instant): Promise<ReferenceVersion | undefined>;
   put(version: ReferenceVersion): Promise<void>;
+  /** Kept for good: whether it still counts follows from its time and its version. */
+  ask(request: ReferenceRequest): Promise<void>;
+  asked(requestId: string): Promise<ReferenceRequest | undefined>;
   /** The newest versions of what orders name, 0 for none, kept as they are until this unit ends; other units may look at them at the same time. */
   atSending(): Promise<{ readonly instruments: number; readonly funds: number }>;
 }

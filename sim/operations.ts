@@ -105,6 +105,7 @@ export const simulated: Readonly<Record<ChangingOperation, Simulated>> = {
   Reconcile: drawn(3, operator.reconcile),
   ProveFlat: drawn(3, operator.proveFlat),
   SetReferenceData: drawn(26, setReferenceData),
+  CosignReferenceData: by("the second operator, for what the first one asked for during a halt"),
   RetryParked: drawn(1, operator.retryParked),
   DiscardParked: drawn(2, operator.discardParked),
 

@@ -146,6 +146,7 @@ ListDifferences           .      .      x      x          x         x      x
 ProveFlat                 .      .      .      x          x         .      .
 GetReferenceData          .      .      x      x          x         x      x
 SetReferenceData          .      .      .      .          x         x      .
+CosignReferenceData       .      .      .      .          x         x      .
 ReadWebPages              x      x      x      x          x         x      x
 ReadHealth                x      x      x      x          x         x      x
 ReadSchema                x      x      x      x          x         x      x
@@ -384,6 +385,7 @@ describe("subjects", () => {
     "treasury.": ["treasury"],
     "treasury.corporate_action.": ["treasury", "oms"],
     "treasury.reference.": ["treasury", "oms", "operations"],
+    "treasury.reference.requested": ["treasury", "operations"],
     "research.": ["research"],
     "risk.": ["riskengine"],
     "risk.stop.": ["operations"],

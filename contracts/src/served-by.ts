@@ -22,6 +22,7 @@ export const servedWithoutTreasury = [
   "ListInstruments",
   "GetReferenceData",
   "SetReferenceData",
+  "CosignReferenceData",
 ] as const;
 export type ServedWithoutTreasury = (typeof servedWithoutTreasury)[number];
 

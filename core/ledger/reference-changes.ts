@@ -7,15 +7,19 @@
 //  3. A new symbol that no fund holds and no list names, a calendar that nothing uses and a fund without envelope, orders and values loosen nothing.
 import * as decimal from "../../contracts/src/decimal.ts";
 import { tryParse } from "../../contracts/src/instant.ts";
-import type { ReferenceContents, ReferenceKind } from "../../contracts/src/records/reference.ts";
+import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
+import type { FundReference, ReferenceContents, ReferenceKind } from "../../contracts/src/records/reference.ts";
 import { type FieldLoosens, type KindWord, referenceWords } from "../../contracts/src/records/reference-fields.ts";
 
 export interface ReferenceChange {
   /** `instruments AAPL sector`; of a record that comes or goes without the field. */
   readonly field: string;
   readonly effect: "LOOSENS" | "TIGHTENS" | "NEITHER";
-  /** The fund that it is about; undefined when it may be any. */
-  readonly fundId?: string;
+  /** As they are written in JSON; empty when absent, and of a record that comes or goes. */
+  readonly before: string;
+  readonly after: string;
+  /** The funds that it is about; undefined when any may be. */
+  readonly fundIds?: readonly string[];
 }
 
 /** What uses reference data outside of it. */
@@ -44,13 +48,14 @@ export function referenceChanges(
   const now = byKey(after[kind], word);
   return [...new Set([...then.keys(), ...now.keys()])].sort().flatMap((key): ReferenceChange[] => {
     const [was, is] = [then.get(key), now.get(key)];
-    const about = kind === "funds" ? { fundId: key } : {};
+    const fundIds = fundsOf(kind, key, before);
     const found =
       was !== undefined && is !== undefined ? fieldChanges(word, was, is) : [recordChange(kind, after, was, is)];
-    return found.map(({ field, effect }) => ({
+    return found.map(({ field, effect, ...change }) => ({
+      ...change,
       field: [kind, key, ...(field === "" ? [] : [field])].join(" "),
       effect: effect === "LOOSENS" && isUnused(key, was !== undefined) ? "NEITHER" : effect,
-      ...about,
+      ...(fundIds && { fundIds }),
     }));
   });
 }
@@ -60,7 +65,42 @@ export function looseningChanges(changes: readonly ReferenceChange[]): readonly 
   return changes.filter(({ effect }) => effect === "LOOSENS");
 }
 
-type Change = Pick<ReferenceChange, "field" | "effect">;
+/** The halts under which a change of these takes a second person. */
+export function coveringHalts(
+  changes: readonly ReferenceChange[],
+  active: readonly ActiveHalt[],
+  funds: readonly FundReference[],
+): readonly ActiveHalt[] {
+  const isAny = changes.some(({ fundIds }) => fundIds === undefined);
+  const concerned = new Set(changes.flatMap(({ fundIds = [] }) => fundIds));
+  const strategies = new Set(
+    funds.filter(({ fund_id: id }) => concerned.has(id)).flatMap(({ strategies: own }) => own),
+  );
+  return active.filter(
+    ({ severity, fund_id: fundId, strategy_id: strategyId }) =>
+      severity === "FIRM_HALT" ||
+      isAny ||
+      concerned.has(fundId) ||
+      (strategyId !== undefined && strategies.has(strategyId)),
+  );
+}
+
+/** What no fund is named by may be about any of them: a symbol, a rate of what they trade, a calendar that instruments follow. */
+function fundsOf(
+  kind: ReferenceKind,
+  key: string,
+  { funds, instruments }: ReferenceContents,
+): readonly string[] | undefined {
+  if (kind === "funds") return [key];
+  if (kind === "fx") {
+    const pair = key.split("/");
+    return funds.filter(({ currency }) => pair.includes(currency)).map(({ fund_id: id }) => id);
+  }
+  if (kind !== "calendars" || instruments.some(({ calendar }) => calendar === key)) return undefined;
+  return funds.filter(({ calendar }) => calendar === key).map(({ fund_id: id }) => id);
+}
+
+type Change = Pick<ReferenceChange, "field" | "effect" | "before" | "after">;
 
 function byKey(records: readonly AnyRecord[], { key }: KindWord): ReadonlyMap<string, AnyRecord> {
   return new Map(records.map((record) => [key.map((field) => String(record[field])).join("/"), record]));
@@ -74,20 +114,22 @@ function recordChange(
 ): Change {
   const { added, removed } = referenceWords[kind];
   const effect = was === undefined ? added : removed;
-  if (effect !== "IF STILL RATED") return { field: "", effect };
+  const whole = { field: "", before: "", after: "" };
+  if (effect !== "IF STILL RATED") return { ...whole, effect };
   // The rate of the other direction takes its place, whatever it says.
   const gone = was ?? is;
   const isRated = fx.some(({ base, quote }) => base === gone?.["quote"] && quote === gone?.["base"]);
-  return { field: "", effect: isRated ? "LOOSENS" : "TIGHTENS" };
+  return { ...whole, effect: isRated ? "LOOSENS" : "TIGHTENS" };
 }
 
 function fieldChanges({ fields }: KindWord, was: AnyRecord, is: AnyRecord): readonly Change[] {
   return [...new Set([...Object.keys(was), ...Object.keys(is)])].sort().flatMap((field): Change[] => {
-    const [before, after] = [was[field], is[field]];
-    if (textOf(before) === textOf(after)) return [];
+    const [before, after] = [textOf(was[field]), textOf(is[field])];
+    if (before === after) return [];
     const loosens = fields[field]?.loosens ?? "ALWAYS";
-    if (loosens === "NEVER") return [{ field, effect: "NEITHER" }];
-    return [{ field, effect: judges[loosens](before, after) ? "LOOSENS" : "TIGHTENS" }];
+    if (loosens === "NEVER") return [{ field, before, after, effect: "NEITHER" }];
+    const effect = judges[loosens](was[field], is[field]) ? "LOOSENS" : "TIGHTENS";
+    return [{ field, before, after, effect }];
   });
 }
 

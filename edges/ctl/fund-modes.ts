@@ -1,5 +1,5 @@
 // Whether a fund trades paper or money, said wherever its orders and positions are shown. Whoever cannot say it must not keep the rest back: then it reads "?".
-import { clean } from "../../contracts/src/clean.ts";
+import { clean } from "../../contracts/src/text/clean.ts";
 import type { Client } from "../client/src/types.ts";
 import { isApiError } from "./failure.ts";
 import type { Context } from "./verbs/verb.ts";

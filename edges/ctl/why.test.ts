@@ -192,6 +192,31 @@ describe("reference data", () => {
     expect(bodyOf(`PUT ${route}`)).toMatchObject({ version: 3, reason: "done", step_up_proof: "psu_1" });
   });
 
+  it("waits for a second person during a halt, who signs with their own code", async () => {
+    server.on(`GET ${route}`, { body: document });
+    const pending = { pending: true, request_id: "r-1", expires_at: at };
+    server.on(`PUT ${route}`, { status: 202, body: { ...document, version: 3, ...pending } });
+    writeFileSync(join(home, "list.json"), "[]");
+    const asked = await run("treasury reference set --kind restricted --file list.json --reason done");
+    expect(asked).toMatchObject({ exit: 8, stdout: expect.stringContaining("somebody else must sign request r-1") });
+    const signing = "POST /v1/treasury/reference/requests/r-1/cosign";
+    server.on(signing, problem(403, "STEP_UP_REQUIRED", "operator:duty asked for version 3."));
+    server.on("POST /v1/auth/step-up", { status: 201, body: { proof: "psu_2", expires_at: at } });
+    expect(await run("treasury reference set --cosign r-1")).toMatchObject({
+      exit: 5,
+      stderr: expect.stringContaining("operator:duty asked for version 3."),
+    });
+    await run("treasury reference set --cosign r-1 --totp 123456");
+    expect(bodyOf(signing)).toEqual({ step_up_proof: "psu_2" });
+    expect(bodyOf("POST /v1/auth/step-up")).toMatchObject({
+      action: "CosignReferenceData",
+      parameters: { request_id: "r-1" },
+    });
+    for (const wrong of ["", "--kind restricted", "--cosign r-1 --file list.json"]) {
+      expect(await run(`treasury reference set ${wrong}`)).toMatchObject({ exit: 2 });
+    }
+  });
+
   it("is a conflict when somebody was faster", async () => {
     server.on(`GET ${route}`, { body: document });
     server.on(`PUT ${route}`, problem(409, "REFERENCE_VERSION_CONFLICT", "It is at 5."));

@@ -8,7 +8,7 @@ type Denied = Extract<Outcome<never>, { readonly ok: false }>;
 
 export function answerTo<Value>(
   outcome: Outcome<Value>,
-  status: 200 | 201,
+  status: 200 | 201 | 202,
   bodyOf: (value: Value) => object,
 ): HttpAnswer {
   return outcome.ok ? { status, body: bodyOf(outcome.value) } : denied(outcome);
@@ -17,7 +17,7 @@ export function answerTo<Value>(
 /** The same for what a second admin may have to sign first: a request that was made instead is 202. */
 export function answerOrRequest<Value extends object>(
   outcome: Outcome<Value | Requested>,
-  status: 200 | 201,
+  status: 200 | 201 | 202,
   bodyOf: (value: Value) => object,
   requestBodyOf: (requested: Requested) => object,
 ): HttpAnswer {

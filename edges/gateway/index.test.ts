@@ -133,6 +133,7 @@ describe("the gateway's routes", () => {
       "operator GET /v1/treasury/instruments listInstruments ListInstruments",
       "operator GET /v1/treasury/reference/:kind getReferenceData GetReferenceData",
       "operator PUT /v1/treasury/reference/:kind setReferenceData SetReferenceData",
+      "operator POST /v1/treasury/reference/requests/:request_id/cosign cosignReferenceData CosignReferenceData",
       "operator GET /v1/research/strategies listStrategies ListStrategies",
       "operator POST /v1/research/strategies/:strategy_id setStrategy SetStrategy",
       "operator GET /v1/research/strategies/:strategy_id/backtest getBacktest GetBacktest",
@@ -199,6 +200,7 @@ describe("the gateway's routes", () => {
     "addOperator",
     "changeOperatorRoles",
     "resetOperatorFactor",
+    "setReferenceData",
   ]);
 
   it("say one sentence each, and what they answer", () => {

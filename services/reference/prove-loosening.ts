@@ -6,6 +6,7 @@
 import type { Denial } from "../../contracts/src/codes.ts";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
+import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
 import type { ReferenceChanged, ReferenceContents, ReferenceKind } from "../../contracts/src/records/reference.ts";
 import { referenceWords } from "../../contracts/src/records/reference-fields.ts";
 import {
@@ -16,7 +17,7 @@ import {
   unknownUse,
 } from "../../core/ledger/reference-changes.ts";
 import type { Identity, NamedAction } from "../../ports/identity.ts";
-import type { UnitOfWork } from "../../ports/store.ts";
+import type { ReferenceRequest, UnitOfWork } from "../../ports/store.ts";
 import { line } from "../shared/one-line.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import { readStanding } from "./reference-facts.ts";
@@ -63,18 +64,21 @@ interface Proving {
   readonly named: NamedAction;
   readonly proof: string | undefined;
   readonly at: Instant;
+  /** Those under which a second person must sign. */
+  readonly halts: readonly ActiveHalt[];
+  /** What is signed, when this is the second person. */
+  readonly request?: ReferenceRequest;
 }
 
 /** What the change records of it; or why it is not made. */
 export async function proveReferenceLoosening(
   unit: Pick<UnitOfWork, "stepUps">,
-  { loosened, identity, named, proof, at }: Proving,
-): Promise<ReferenceChanged["loosening"] | Denial> {
+  { loosened, halts, identity, named, proof, at, request }: Proving,
+): Promise<NonNullable<ReferenceChanged["loosening"]> | Denial> {
   const fields = loosened.map(({ field }) => line(field, 400));
   const reported = { loosens: fields.slice(0, namedMax) };
   if (proof === undefined) {
-    const sentence = `It loosens ${listed(fields)}. That needs a proof of your second factor for exactly this change.`;
-    return { code: "STEP_UP_REQUIRED", reason: sentence, ...reported };
+    return { code: "STEP_UP_REQUIRED", reason: needed(loosened, halts, request), ...reported };
   }
   const denial = await unit.stepUps.redeem({ identity, named, proof, at });
   return denial === undefined
@@ -91,6 +95,26 @@ interface Proved {
 /** What a proof must name. */
 export function referenceAction({ kind, version, reason }: Proved, contentHash: string): NamedAction {
   return { action: "SetReferenceData", parameters: { kind, version, hash: contentHash, reason } };
+}
+
+/** What is asked for, so that whoever signs knows what. */
+function needed(
+  loosened: readonly ReferenceChange[],
+  halts: readonly ActiveHalt[],
+  request: ReferenceRequest | undefined,
+): string {
+  const what = listed(
+    loosened.map(({ field, before, after }) =>
+      line(before === "" && after === "" ? field : `${field} (${before || "none"} to ${after || "none"})`, 400),
+    ),
+  );
+  if (request !== undefined) {
+    const { requestedBy, kind, version, reason } = request;
+    return `${requestedBy} asked for version ${version} of ${kind} (${line(reason, 200)}). It loosens ${what}. That needs a proof of your second factor for exactly this request.`;
+  }
+  const [halt] = halts;
+  const second = halt === undefined ? "" : ` While the halt ${halt.halt_id} is in force a second person must sign it.`;
+  return `It loosens ${what}. That needs a proof of your second factor for exactly this change.${second}`;
 }
 
 function listed(fields: readonly string[]): string {

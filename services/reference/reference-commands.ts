@@ -1,31 +1,35 @@
 // The procedures about reference data: read one kind with its version, or replace it as a whole. A document that contradicts itself or
 // its neighbours is refused with every mistake named, and so is one that takes away what something needs, or that loosens without a second factor; nothing
-// changes then.
+// changes then. What loosens while a halt covers the fund waits for a second person, so that the rate that caused the halt can be corrected.
 //
 // No order slips in between the look and the change. The kinds are locked first, which waits for every order that is on its way out and holds the
 // next ones back (`reference.atSending`); then everybody's books are read by a unit of their own, which sees all that was committed before; and
 // an order that waited finds the reference data changed and is read again.
 import type { Denial } from "../../contracts/src/codes.ts";
 import { Fault } from "../../contracts/src/fault.ts";
-import type { ReferenceDataRequest, ReferenceDocument } from "../../contracts/src/generated/svc/v1/platform.ts";
+import type {
+  CosignReferenceRequest,
+  ReferenceDataRequest,
+  ReferenceDocument,
+} from "../../contracts/src/generated/svc/v1/platform.ts";
 import { format } from "../../contracts/src/instant.ts";
-import { reasonText } from "../../contracts/src/records/fields.ts";
+import { idText, reasonText } from "../../contracts/src/records/fields.ts";
 import { type ReferenceContents, type ReferenceKind, referenceKind } from "../../contracts/src/records/reference.ts";
-import { standingAgainst, takesAway } from "../../core/ledger/reference-standing.ts";
-import type { StoredAction } from "../../ports/corporate-actions.ts";
+import { coveringHalts } from "../../core/ledger/reference-changes.ts";
+import type { NamedAction } from "../../ports/identity.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
-import type { ReferenceVersion } from "../../ports/store.ts";
-import type { ServicePorts } from "../shared/service.ts";
-import { loosenedBy, proveReferenceLoosening, referenceAction } from "./prove-loosening.ts";
-import { readStanding } from "./reference-facts.ts";
-import { canonicalText, contentHash, type LockedReference, lockReference, putReference } from "./reference-records.ts";
-import { readContent, referenceMistakes } from "./reference-rules.ts";
+import type { ReferenceRequest, ReferenceVersion, UnitOfWork } from "../../ports/store.ts";
+import { askSecondPerson, judgeSigner, pendingDocument } from "./cosign-reference.ts";
+import { type JudgedChange, judgeChange, type ReferencePorts } from "./judge-reference.ts";
+import { proveReferenceLoosening, referenceAction } from "./prove-loosening.ts";
+import { contentHash, lockReference, putReference } from "./reference-records.ts";
+import { readContent } from "./reference-rules.ts";
 
-export type ReferencePorts = Pick<ServicePorts, "clock" | "store" | "sha256" | "riskBooks" | "riskStore">;
+export type { ReferencePorts } from "./judge-reference.ts";
 
 export async function getReferenceData(
   request: ReferenceDataRequest,
-  { store }: ReferencePorts,
+  { store }: Pick<ReferencePorts, "store">,
 ): Promise<ReferenceDocument> {
   const kind = kindOf(request.kind);
   const version = await store.transact("reference.get", (unit) => unit.reference.lock(kind));
@@ -35,7 +39,7 @@ export async function getReferenceData(
 
 export async function setReferenceData(
   request: ReferenceDocument,
-  call: Pick<RpcCall, "identity">,
+  { identity }: Pick<RpcCall, "identity">,
   ports: ReferencePorts,
 ): Promise<ReferenceDocument | DeniedAnswer> {
   const kind = kindOf(request.kind);
@@ -46,32 +50,73 @@ export async function setReferenceData(
   }
   const read = readContent(kind, request.content_json);
   if (!read.ok) return denied("REFERENCE_INVALID", read.mistakes.join(" "));
+  const { content } = read;
+  const named = referenceAction({ kind, version: request.version, reason }, contentHash(content, ports.sha256));
   return ports.store.transact("reference.set", async (unit) => {
     const locked = await lockReference(unit);
-    const previous = locked[kind]?.version ?? 0;
-    if (request.version !== previous + 1) {
-      const sentence = `${kind} is at version ${previous}, so the next one is ${previous + 1}, not ${request.version}.`;
-      return denied("REFERENCE_VERSION_CONFLICT", sentence);
-    }
-    const before = contentsOf(locked);
-    const after = { ...before, [kind]: read.content };
-    const mistakes = referenceMistakes(after);
-    if (mistakes.length > 0) return denied("REFERENCE_INVALID", mistakes.join(" "));
-    const standing = await against(before, after, ports);
-    if (standing.length > 0) return denied("REFERENCE_IN_USE", standing.join(" "));
+    const change = await judgeChange(locked, { kind, version: request.version, content }, ports);
+    if ("code" in change) return { denial: change };
+    const asked = { kind, version: request.version, content, setBy: identity.actor, reason };
     const at = ports.clock.now();
-    const loosened = await loosenedBy(kind, before, after, ports);
-    const named = referenceAction({ kind, version: request.version, reason }, contentHash(read.content, ports.sha256));
-    const { identity } = call;
-    const loosening =
-      loosened.length === 0
-        ? undefined
-        : await proveReferenceLoosening(unit, { loosened, identity, named, proof: given(request.step_up_proof), at });
-    if (loosening !== undefined && "code" in loosening) return { denial: loosening };
-    const change = { kind, version: request.version, content: read.content, setBy: identity.actor, reason };
-    return documentOf(await putReference(unit, { ...change, ...(loosening && { loosening }) }, at, ports.sha256));
+    if (change.loosened.length === 0) return documentOf(await putReference(unit, asked, at, ports.sha256));
+    const { loosened } = change;
+    const halts = await haltsOver(unit, change);
+    const proof = given(request.step_up_proof);
+    const loosening = await proveReferenceLoosening(unit, { loosened, halts, identity, named, proof, at });
+    if ("code" in loosening) return { denial: loosening };
+    if (halts.length > 0) return pendingDocument(await askSecondPerson(unit, { ...asked, loosening, identity }, ports));
+    return documentOf(await putReference(unit, { ...asked, loosening }, at, ports.sha256));
   });
 }
+
+/** The second person: everything is judged again, with the kinds locked. */
+export async function cosignReferenceData(
+  { request_id: requestId, step_up_proof: proof }: CosignReferenceRequest,
+  { identity }: Pick<RpcCall, "identity">,
+  ports: ReferencePorts,
+): Promise<ReferenceDocument | DeniedAnswer> {
+  const named: NamedAction = { action: "CosignReferenceData", parameters: { request_id: requestId } };
+  return ports.store.transact("reference.set", async (unit) => {
+    const at = ports.clock.now();
+    const locked = await lockReference(unit);
+    const request = idText.safeParse(requestId).success ? await unit.reference.asked(requestId) : undefined;
+    const unfit = await judgeSigner(unit, request, identity, at);
+    if (unfit !== undefined || request === undefined) return { denial: unfit ?? unknownRequest };
+    const { kind, version, content: stored, reason, requestedBy } = request;
+    const content = contentOf(request);
+    const change = await judgeChange(locked, { kind, version, content }, ports);
+    if ("code" in change) return { denial: change };
+    const { loosened } = change;
+    const signing = {
+      loosened,
+      halts: await haltsOver(unit, change),
+      identity,
+      named,
+      proof: given(proof),
+      at,
+      request,
+    };
+    const loosening = await proveReferenceLoosening(unit, signing);
+    if ("code" in loosening) return { denial: loosening };
+    const signed = { ...loosening, cosigned_by: identity.actor, request_id: requestId };
+    const asked = { kind, version, content: stored, setBy: requestedBy, reason, loosening: signed };
+    return { ...documentOf(await putReference(unit, asked, at, ports.sha256)), cosigned_by: identity.actor };
+  });
+}
+
+async function haltsOver(unit: UnitOfWork, { loosened, before, after }: JudgedChange) {
+  const { active } = await unit.oms.haltsAtSending();
+  return coveringHalts(loosened, active, [...before.funds, ...after.funds]);
+}
+
+/** What was stored passed its schema when it was asked for; the schema may have grown since. */
+function contentOf({ kind, content }: ReferenceRequest): ReferenceContents[ReferenceKind] {
+  const read = readContent(kind, JSON.stringify(content));
+  if (read.ok) return read.content;
+  throw new Fault("INTERNAL", "The request cannot be read: ask for it again.", { retry: "never" });
+}
+
+const unknownRequest: Denial = { code: "REFERENCE_REQUEST_UNKNOWN", reason: "There is no such request." };
 
 /** Empty texts count as absent: on the wire they cannot always be distinguished. */
 const given = (text: string | undefined): string | undefined => (text === "" ? undefined : text);
@@ -97,38 +142,4 @@ function documentOf(version: ReferenceVersion): ReferenceDocument {
     set_at: format(version.setAt),
     hash: version.hash,
   };
-}
-
-/** What was stored passed its schema when it was set. */
-function contentsOf(locked: LockedReference): ReferenceContents {
-  const contents = Object.fromEntries(referenceKind.options.map((kind) => [kind, locked[kind]?.content ?? []]));
-  return contents as ReferenceContents;
-}
-
-/** Asked with the kinds locked. When the risk engine does not answer nothing is taken away. */
-async function against(
-  before: ReferenceContents,
-  after: ReferenceContents,
-  { store, riskBooks, riskStore, clock }: ReferencePorts,
-): Promise<readonly string[]> {
-  const moving = await store.transact("reference.standing", (unit) => unit.corporateActions.underWay());
-  const frozen = moving.filter((action) => isChanged(before, after, action));
-  if (frozen.length > 0)
-    return frozen.map(
-      ({ actionId, symbol }) => `${symbol} stays as it is: the corporate action ${actionId} is under way.`,
-    );
-  const at = clock.now();
-  if (!takesAway(before, after, at)) return [];
-  const lines = await riskBooks.lines();
-  const { active: halts } = await riskStore.halts();
-  const facts = await store.transact("reference.standing", (unit) => readStanding(unit, before, { lines, halts }));
-  return standingAgainst(before, after, facts, at);
-}
-
-/** Whether an instrument that an action is about, or its new name, becomes another: the action is carried out in the terms of its announcement, by everybody. */
-function isChanged(before: ReferenceContents, after: ReferenceContents, { legs }: StoredAction): boolean {
-  const symbols = new Set(legs.flatMap(({ symbol, new_symbol: newSymbol }) => [symbol, newSymbol]));
-  const shown = ({ instruments }: ReferenceContents): string =>
-    canonicalText(instruments.filter(({ symbol }) => symbols.has(symbol)));
-  return shown(before) !== shown(after);
 }

@@ -1,6 +1,7 @@
 // The procedures of Treasury about reference data and funds. Treasury and operations answer them alike, from the store: on a platform without
 // treasury the gateway asks operations (contracts/src/served-by.ts). Whoever changes something holds the kinds locked, so two doors are no race.
 import type {
+  CosignReferenceRequest,
   Instruments,
   ListNavsRequest,
   ReferenceDataRequest,
@@ -12,7 +13,7 @@ import type { ServicePorts } from "../shared/service.ts";
 import { listFunds, type NewestOwnValue } from "./list-funds.ts";
 import { listNavs } from "./list-navs.ts";
 import type { OneAtATime } from "./one-at-a-time.ts";
-import { getReferenceData, type ReferencePorts, setReferenceData } from "./reference-commands.ts";
+import { cosignReferenceData, getReferenceData, type ReferencePorts, setReferenceData } from "./reference-commands.ts";
 import type { ReferenceReader } from "./reference-view.ts";
 
 interface ReferenceProcedures {
@@ -33,5 +34,7 @@ export function referenceProcedures({ ports, reader, newestOwn, setting }: Refer
     GetReferenceData: (request: ReferenceDataRequest) => getReferenceData(request, ports),
     SetReferenceData: (request: ReferenceDocument, call: RpcCall) =>
       setting(() => setReferenceData(request, call, ports)),
+    CosignReferenceData: (request: CosignReferenceRequest, call: RpcCall) =>
+      setting(() => cosignReferenceData(request, call, ports)),
   } satisfies Record<ServedWithoutTreasury, UnaryHandler>;
 }

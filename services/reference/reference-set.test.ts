@@ -6,6 +6,7 @@ import type { ReferenceDocument } from "../../contracts/src/generated/svc/v1/pla
 import type { FundReference, ReferenceKind } from "../../contracts/src/records/reference.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
+import { giveProof } from "../../testkit/memory/units/step-up.ts";
 import { orderOf } from "../../testkit/oms-fixture.ts";
 import { exampleFill } from "../../testkit/record-examples.ts";
 import { call, provenReference, type TestBooks, testBooks } from "../../testkit/virtual/treasury-books.ts";
@@ -289,5 +290,121 @@ describe("reference data that loosens", () => {
     const running = await begin({ riskBooks });
     const added: Change = (all: readonly { readonly symbol: string }[]) => [...all, { ...all[0], symbol: "NEW" }];
     expect((await plainly(running, "instruments", added)).denial?.loosens).toEqual(["instruments NEW"]);
+  });
+});
+
+describe("reference data that loosens during a halt", () => {
+  const relief = { kind: "operator", actor: "operator:relief", subject: "issuer|relief" } as const;
+  const duty = { kind: "operator", actor: "operator:duty", subject: "issuer|duty" } as const;
+  const other: Change = (all: readonly { readonly rate: string }[]) => all.map((one) => ({ ...one, rate: "1.0851" }));
+
+  async function halt(severity: "FIRM_HALT" | "FUND_HALT" | "STRATEGY_HALT", fund_id = "", strategy_id?: string) {
+    const scope = { severity, fund_id, ...(strategy_id === undefined ? {} : { strategy_id }) };
+    await books.fixture.portsOf("riskengine").store.transact("halt", (unit) =>
+      unit.risk.latchHalt({
+        ...scope,
+        halt_id: "h-1",
+        reason: "r",
+        requested_by: "x",
+        since: "2026-01-02T00:00:00.000000Z",
+      }),
+    );
+  }
+
+  const versionOf = async (running: RunningService, kind: ReferenceKind) =>
+    (await call<ReferenceDocument>(running, "GetReferenceData", { kind })).version;
+
+  function cosign(running: RunningService, requestId: string, identity: typeof relief | typeof duty = relief) {
+    const named = { action: "CosignReferenceData", parameters: { request_id: requestId } } as const;
+    const at = books.fixture.time.clock.now();
+    const proof = giveProof(books.fixture.tables.stepUps, { identity, named, at });
+    const request = { request_id: requestId, step_up_proof: proof };
+    return call<ReferenceDocument>(running, "CosignReferenceData", request, identity);
+  }
+
+  it("waits for a second person, whom the answer tells what is signed", async () => {
+    let running = await begin();
+    await halt("FIRM_HALT");
+    const asked = await set(running, "fx", other);
+    expect(asked).toMatchObject({ pending: true, version: 2, set_by: "operator:duty" });
+    expect(await versionOf(running, "fx")).toBe(1);
+    const requestId = asked.request_id ?? "";
+    expect(books.fixture.reported(subjects.referenceRequested).at(-1)).toMatchObject({
+      request_id: requestId,
+      requested_by: "operator:duty",
+      loosens: [
+        expect.stringMatching(/^fx \S+ rate$/),
+        ...asked.content_json
+          .split("rate")
+          .slice(2)
+          .map(() => expect.any(String)),
+      ],
+    });
+    // Killed and started again meanwhile.
+    await running.stop();
+    running = await books.start();
+    const shown = await call<ReferenceDocument>(
+      running,
+      "CosignReferenceData",
+      { request_id: requestId, step_up_proof: "" },
+      relief,
+    );
+    expect(shown.denial?.code).toBe("STEP_UP_REQUIRED");
+    expect(shown.denial?.reason).toMatch(
+      /^operator:duty asked for version 2 of fx \(tested\)\. It loosens fx \S+ rate \("\S+" to "1\.0851"\)/,
+    );
+    const own = await cosign(running, requestId, duty);
+    expect(own.denial?.code).toBe("REFERENCE_SAME_PERSON");
+    expect((await cosign(running, "no-such")).denial?.code).toBe("REFERENCE_REQUEST_UNKNOWN");
+    expect((await cosign(running, "\u0000")).denial?.code).toBe("REFERENCE_REQUEST_UNKNOWN");
+    expect(await cosign(running, requestId)).toMatchObject({
+      version: 2,
+      set_by: "operator:duty",
+      cosigned_by: "operator:relief",
+    });
+    expect(books.fixture.reported(subjects.referenceChanged).at(-1)).toMatchObject({
+      version: 2,
+      set_by: "operator:duty",
+      loosening: { second_factor: true, cosigned_by: "operator:relief", request_id: requestId },
+    });
+    expect((await cosign(running, requestId)).denial?.code).toBe("REFERENCE_VERSION_CONFLICT");
+  });
+
+  it("a request ends after a quarter of an hour, and with its requester's logins", async () => {
+    const running = await begin();
+    expect((await set(running, "restricted", () => [{ symbol: "XOM", reason: "earnings" }])).version).toBe(2);
+    await halt("FIRM_HALT");
+    const first = (await set(running, "restricted", () => [])).request_id ?? "";
+    books.fixture.tables.loginsEnded.set(duty.actor, books.fixture.time.clock.now());
+    expect((await cosign(running, first)).denial?.code).toBe("REFERENCE_REQUEST_EXPIRED");
+    books.fixture.tables.loginsEnded.clear();
+    await books.fixture.time.timers.sleep(15 * 60_000);
+    expect((await cosign(running, first)).denial?.code).toBe("REFERENCE_REQUEST_EXPIRED");
+    expect(await versionOf(running, "restricted")).toBe(2);
+  });
+
+  it.each([
+    ["FUND_HALT", "beta", undefined, "funds", false],
+    ["FUND_HALT", "alpha", undefined, "funds", true],
+    ["STRATEGY_HALT", "alpha", "alpha-meanrev", "funds", true],
+    ["STRATEGY_HALT", "alpha", "alpha-meanrev", "restricted", true],
+    ["FIRM_HALT", "", undefined, "funds", true],
+  ] as const)("%s of %s %s: %s pending %s", async (severity, fundId, strategyId, kind, isPending) => {
+    const running = await begin();
+    const restrict: Change = () => [{ symbol: "XOM", reason: "earnings" }];
+    expect((await set(running, "restricted", restrict)).version).toBe(2);
+    await halt(severity, fundId, strategyId);
+    const strategy: Change = (all: readonly FundReference[]) =>
+      all.map((one) => (one.fund_id === "alpha" ? { ...one, strategies: [...one.strategies, "alpha-new"] } : one));
+    const done = await set(running, kind, kind === "funds" ? strategy : () => []);
+    expect([done.denial, done.pending === true]).toEqual([undefined, isPending]);
+  });
+
+  it("what tightens needs nobody", async () => {
+    const running = await begin();
+    await halt("FIRM_HALT");
+    const restrict: Change = () => [{ symbol: "XOM", reason: "earnings" }];
+    expect(await set(running, "restricted", restrict)).toMatchObject({ version: 2 });
+    expect(await versionOf(running, "restricted")).toBe(2);
   });
 });

@@ -1,5 +1,6 @@
 // What risk officers make of reference data: instruments, funds with their strategies, rates, borrow, the restricted list and calendars. Much of it is
 // legal and put right later; much takes away what is held, open, owed or halted, contradicts itself, or comes a version too late.
+import type { ReferenceDocument } from "../../contracts/src/generated/svc/v1/platform.ts";
 import { format } from "../../contracts/src/instant.ts";
 import type { Instrument } from "../../contracts/src/records/market.ts";
 import type { FundReference, ReferenceContents, ReferenceKind } from "../../contracts/src/records/reference.ts";
@@ -7,7 +8,7 @@ import { paperReference } from "../../services/shared/paper-seeds.ts";
 import { giveProof } from "../../testkit/memory/units/step-up.ts";
 import { referenceActionOf } from "../../testkit/reference-action.ts";
 import type { Prng } from "../../testkit/virtual/prng.ts";
-import { one } from "../people.ts";
+import { insist, one } from "../people.ts";
 import { operatorIdentity, type Platform } from "../platform.ts";
 import { type Act, type ActionParts, asOfficer, funds, someReason, strategies, symbols } from "./action.ts";
 
@@ -23,11 +24,11 @@ const kinds: readonly ReferenceKind[] = [
   ...(["restricted", "calendars", "fx", "borrow"] as const),
 ];
 
-export const setReferenceData: Act = (parts) => {
+export const setReferenceData: Act = async (parts) => {
   const { prng, platform } = parts;
   const kind = one(prng, kinds);
   const before = newest(platform, kind);
-  if (before === undefined) return Promise.resolve();
+  if (before === undefined) return;
   const isLate = prng.chance(0.05);
   const content_json = prng.chance(0.03) ? "[{" : JSON.stringify(changed(parts, kind, before.content));
   const version = before.version + (isLate ? 0 : 1);
@@ -36,8 +37,20 @@ export const setReferenceData: Act = (parts) => {
   const at = parts.time.clock.now();
   const proof = giveProof(platform.tables.stepUps, { identity, named: referenceActionOf(document), at });
   const shown = prng.chance(0.9) ? proof : "";
-  return asOfficer(parts, "Treasury", "SetReferenceData", { ...document, step_up_proof: shown });
+  const set = await asOfficer(parts, "Treasury", "SetReferenceData", { ...document, step_up_proof: shown });
+  const { pending = false, request_id = "" } = (set ?? {}) as Partial<ReferenceDocument>;
+  if (pending) await sign(parts, request_id);
 };
+
+/** Mostly the other operator, who takes a while; the requester tries in vain. */
+async function sign({ prng, platform, time, ...parts }: ActionParts, request_id: string): Promise<void> {
+  await time.timers.sleep(1_000 + prng.below(20_000));
+  const identity = operatorIdentity(prng.chance(0.85) ? "relief" : "duty");
+  const named = { action: "CosignReferenceData", parameters: { request_id } } as const;
+  const step_up_proof = giveProof(platform.tables.stepUps, { identity, named, at: time.clock.now() });
+  const request = { request_id, step_up_proof };
+  await insist({ ...parts, time, platform }, platform.ask(identity), "Treasury", "CosignReferenceData", request);
+}
 
 export function newest({ tables }: Pick<Platform, "tables">, kind: ReferenceKind) {
   const [first, ...others] = tables.risk.references.get(kind) ?? [];

@@ -56,6 +56,25 @@ async function readsTheNewest(fixture: ReferenceFixture): Promise<void> {
   expect(await fixture.reference.changed()).toBe(second.change);
 }
 
+async function keepsRequests(fixture: ReferenceFixture): Promise<void> {
+  const { hash: _hash, setBy: requestedBy, setAt: at, ...asked } = restricted(2, ["größer\n\"'"]);
+  const request = {
+    ...asked,
+    requestId: "r-1",
+    requestedBy,
+    subject: "issuer|duty",
+    at,
+    expiresAt: (at + 1) as Instant,
+  };
+  const seen = await fixture.store.transact("conformance.reference", async (unit) => {
+    await unit.reference.ask(request);
+    return unit.reference.asked("r-1");
+  });
+  expect(seen).toEqual(request);
+  const look = (id: string) => fixture.store.transact("conformance.look", (unit) => unit.reference.asked(id));
+  expect([await look("r-1"), await look("r-2")]).toEqual([request, undefined]);
+}
+
 async function refusesAVersionTwice(fixture: ReferenceFixture): Promise<void> {
   await put(fixture, restricted(1, ["AAPL"]));
   const before = await fixture.reference.changed();
@@ -174,6 +193,7 @@ async function sendersAndChangesSeeEachOther(fixture: ReferenceFixture): Promise
 
 const checks: readonly { readonly sentence: string; run(fixture: ReferenceFixture): Promise<void> }[] = [
   { sentence: "promises 1 to 3: the newest of every kind is read, and `changed` tells when", run: readsTheNewest },
+  { sentence: "a request for a second person is kept as it was made", run: keepsRequests },
   { sentence: "a version cannot be set twice, and its unit of work leaves nothing", run: refusesAVersionTwice },
   { sentence: "what was in force at a moment is the newest set until then, else the first", run: knowsWhatWasInForce },
   { sentence: "units of work that lock a kind and set the next version lose none", run: losesNoChange },

@@ -5,7 +5,7 @@ import type { NavUpdated } from "../../contracts/src/records/fund.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
 import type { ReferenceKind } from "../../contracts/src/records/reference.ts";
 import type { JournalRow, Snapshot } from "../../ports/risk-store.ts";
-import type { ConfigurationValue, ReferenceVersion } from "../../ports/store.ts";
+import type { ConfigurationValue, ReferenceRequest, ReferenceVersion } from "../../ports/store.ts";
 
 export interface Holding {
   readonly fundId: string;
@@ -29,6 +29,7 @@ export interface RiskTables {
   /** Those that were lifted, by their ids. */
   readonly liftedHalts: Map<string, ActiveHalt>;
   /** Every version of each kind, oldest first. */
+  readonly referenceRequests: Map<string, ReferenceRequest>;
   readonly references: Map<ReferenceKind, ReferenceVersion[]>;
   referenceChange: number;
   readonly holdings: Map<string, Holding>;
@@ -48,6 +49,7 @@ export function riskTables(): RiskTables {
     haltEpoch: 0,
     halts: [],
     liftedHalts: new Map(),
+    referenceRequests: new Map(),
     references: new Map(),
     referenceChange: 0,
     holdings: new Map(),

@@ -1,4 +1,4 @@
-// Text that others wrote reaches people through the cleaner of contracts/src/clean.ts: on a page by <Theirs>, <Quoted>, <Fields> and <Unbroken>, in a line by `clean` or
+// Text that others wrote reaches people through the cleaner of contracts/src/text/clean.ts: on a page by <Theirs>, <Quoted>, <Fields> and <Unbroken>, in a line by `clean` or
 // `quoted`. A page or a line of ctl that shows such a field as it came is named.
 import ts from "typescript";
 import { at, type Complaint, isTest } from "./complaint.ts";
@@ -11,7 +11,7 @@ const readAttributes: ReadonlySet<string> = new Set(["title", "aria-label", "alt
 const said: ReadonlySet<string> = new Set(["say", "write"]);
 
 const message = (field: string): string =>
-  `${field} is somebody else's text, shown as it came: take <Theirs> or <Quoted> of edges/web/panels/theirs.tsx, or clean of contracts/src/clean.ts`;
+  `${field} is somebody else's text, shown as it came: take <Theirs> or <Quoted> of edges/web/panels/theirs.tsx, or clean of contracts/src/text/clean.ts`;
 
 export function* rawText(file: SourceFile): Iterable<Complaint> {
   if (!/^edges\/(web|ctl)\//.test(file.path) || isTest(file.path)) return;

@@ -3,6 +3,7 @@
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
+import type { Identity } from "../../ports/identity.ts";
 import type { DeniedAnswer, UnaryHandler } from "../../ports/rpc.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import { type ReferenceView, referenceReader } from "../../services/reference/reference-view.ts";
@@ -101,7 +102,7 @@ function mustAgree(
 }
 
 /** Who calls. */
-const treasurer = { kind: "operator", actor: "operator:duty", subject: "issuer|duty" };
+const treasurer = { kind: "operator", actor: "operator:duty", subject: "issuer|duty" } as const;
 
 /** With the proof of the second factor that such a flow needs. */
 export function provenFlow<Flow extends FlowTerms>(
@@ -129,8 +130,9 @@ export async function call<Answer>(
   running: RunningService,
   name: string,
   request: object = {},
+  identity: Pick<Identity, "kind" | "actor" | "subject"> = treasurer,
 ): Promise<Answer & Partial<DeniedAnswer>> {
   const handler = running.rpc[0]?.handlers[name] as UnaryHandler;
-  const from = { identity: treasurer };
+  const from = { identity };
   return (await handler(request as never, from as never)) as Answer & Partial<DeniedAnswer>;
 }

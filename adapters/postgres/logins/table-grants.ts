@@ -164,6 +164,7 @@ const paper: Readonly<Record<string, TableGrants>> = {
 const treasury: Readonly<Record<string, TableGrants>> = {
   // Operations answers for reference data where there is no treasury.
   reference_version: readable(by([...booking, "operations"], "insert")),
+  reference_request: readable(by(["treasury", "operations"], "insert")),
   reference_head: readable(by([...booking, "operations"], ...kept)),
   reference_change: readable(),
   treasury_holding: readable(by(booking, ...kept)),

@@ -57,6 +57,7 @@ import { creatingPowerMigration } from "./0054-creating-power.ts";
 import { bustsMigration } from "./0055-busts.ts";
 import { tokenFundsMigration } from "./0056-token-funds.ts";
 import { eventContentsMigration } from "./0057-event-contents.ts";
+import { referenceRequestsMigration } from "./0058-reference-requests.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -116,4 +117,5 @@ export const migrations: readonly Migration[] = [
   bustsMigration,
   tokenFundsMigration,
   eventContentsMigration,
+  referenceRequestsMigration,
 ];

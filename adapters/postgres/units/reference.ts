@@ -2,7 +2,7 @@
 import { format, parse } from "../../../contracts/src/decimal.ts";
 import { Fault } from "../../../contracts/src/fault.ts";
 import { fromMicroseconds } from "../../../contracts/src/instant.ts";
-import type { ReferenceRecords, ReferenceVersion, TreasuryRecords } from "../../../ports/store.ts";
+import type { ReferenceRecords, ReferenceRequest, ReferenceVersion, TreasuryRecords } from "../../../ports/store.ts";
 import type { Sql } from "../store-transaction.ts";
 
 export function referenceRecords(sql: Sql): ReferenceRecords {
@@ -37,6 +37,19 @@ export function referenceRecords(sql: Sql): ReferenceRecords {
       });
       const versionOf = (kind: string): number => Number(locked.rows.find((row) => row.kind === kind)?.version ?? 0);
       return { instruments: versionOf("instruments"), funds: versionOf("funds") };
+    },
+    async ask(request) {
+      await sql.write({
+        text: "insert into reference_request (request_id, asked_us, content) values ($1, $2, $3)",
+        values: [request.requestId, request.at, JSON.stringify(request)],
+      });
+    },
+    async asked(requestId) {
+      const found = await sql.read({
+        text: "select content from reference_request where request_id = $1",
+        values: [requestId],
+      });
+      return (found.rows as readonly { readonly content: ReferenceRequest }[])[0]?.content;
     },
     async put({ kind, version, content, setBy, setAt, reason, hash }) {
       const inserted = await sql.write({

@@ -152,6 +152,17 @@ export const commandDenials = {
     "Something that is held, open, owed or halted needs what the change would take away.",
     "FAILED_PRECONDITION",
   ),
+  REFERENCE_SAME_PERSON: denial(
+    "Who asked for a change of reference data and who signs it must be two people.",
+    "PERMISSION_DENIED",
+  ),
+  REFERENCE_REQUEST_UNKNOWN: denial("There is no such request to change reference data.", "NOT_FOUND", {
+    exit: exitCodes.refused,
+  }),
+  REFERENCE_REQUEST_EXPIRED: denial(
+    "The request to change reference data was not signed in time, or its requester's logins were ended.",
+    "FAILED_PRECONDITION",
+  ),
   REFERENCE_VERSION_CONFLICT: denial("The version is not the previous one plus 1: somebody was faster.", "ABORTED"),
 
   WATCHDOG_VERSION_CONFLICT: denial(

@@ -10,7 +10,7 @@ import {
   strategyChanged,
 } from "../records/fund.ts";
 import { fill, fillBusted, orderCreated, orderTransition } from "../records/order.ts";
-import { referenceChanged } from "../records/reference.ts";
+import { referenceChanged, referenceRequested } from "../records/reference.ts";
 import { signalFailed, signalReceived, signalRefused } from "../records/signal.ts";
 import { byFund, byOrder, event } from "./event.ts";
 
@@ -171,5 +171,13 @@ export const tradingEvents = {
     sentence: "One kind of reference data got a new version.",
     publishers: ["operations", "oms", "treasury"],
     audit: { action: "reference.changed", about: (of) => `reference:${of.kind}`, by: (of) => of.set_by },
+  }),
+  referenceRequested: event({
+    subject: "svc.v1.treasury.reference.requested",
+    schema: referenceRequested,
+    key: (requested) => requested.kind,
+    sentence: "A change of reference data that loosens was asked for during a halt; a second person must sign.",
+    publishers: ["operations", "treasury"],
+    audit: { action: "reference.requested", about: (of) => `reference:${of.kind}`, by: (of) => of.requested_by },
   }),
 };

@@ -69,6 +69,7 @@ export const procedureOperations = {
   ListInstruments: {"sentence":"List the instruments that may be traded.","allowed":["viewer","operator","risk_officer","admin","service"],"reads":true},
   GetReferenceData: {"sentence":"Read instruments, funds, rates, borrow, the restricted list and calendars.","allowed":["viewer","operator","risk_officer","admin","service"],"reads":true},
   SetReferenceData: {"sentence":"Replace one kind of reference data.","allowed":["risk_officer","admin"],"reads":false},
+  CosignReferenceData: {"sentence":"Sign somebody else's change of reference data that loosens during a halt.","allowed":["risk_officer","admin"],"reads":false},
   ListStrategies: {"sentence":"List the strategies.","allowed":["viewer","operator","risk_officer","admin","service"],"reads":true},
   SetStrategy: {"sentence":"Change a strategy's status or allocation.","allowed":["operator","risk_officer"],"reads":false},
   GetBacktest: {"sentence":"Read a strategy's backtest.","allowed":["viewer","operator","risk_officer","admin","service"],"reads":true},

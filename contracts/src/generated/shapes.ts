@@ -362,6 +362,10 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"step_up_proof","type":"text","description":"The proof that a step-up for this action and these parameters gave.","kind":"PROOF"},
     {"name":"confirmation","type":"text","description":"The word ANEW, as a person typed it.","maxLength":100},
   ]},
+  CosignReferenceRequest: {"isRequest":true,"fields":[
+    {"name":"request_id","type":"text","description":"As the request was answered.","required":true,"minLength":1,"maxLength":128},
+    {"name":"step_up_proof","type":"text","description":"A proof of the second factor for CosignReferenceData with request_id; without one the answer says what is to be signed.","kind":"PROOF"},
+  ]},
   DecisionRecord: {"description":"A decision with the order as it was asked; its bytes are what the engine stored.","fields":[
     {"name":"order","type":"message","message":"Order","description":"The order as it was asked, valid or not."},
     {"name":"decision","type":"message","message":"RiskDecision"},
@@ -1265,6 +1269,10 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"set_at","type":"text","optional":true},
     {"name":"hash","type":"text","optional":true},
     {"name":"step_up_proof","type":"text","optional":true,"description":"A proof of the second factor for SetReferenceData with kind, version, hash (of the content as it is sent) and reason, where the change loosens; it is never stored or answered.","kind":"PROOF"},
+    {"name":"request_id","type":"text","optional":true,"description":"Answered: the request that a second person must sign, and until when; then nothing has changed. A change that loosens during a halt takes two people."},
+    {"name":"pending","type":"boolean","optional":true},
+    {"name":"expires_at","type":"text","optional":true},
+    {"name":"cosigned_by","type":"text","optional":true,"description":"Answered: who signed it as the second person."},
   ]},
   Rejections: {"fields":[
     {"name":"rejections","type":"message","message":"OrderRejection","list":true},

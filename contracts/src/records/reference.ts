@@ -132,6 +132,28 @@ export const referenceChanged = z.object({
   reason: reasonText,
   hash: hashText,
   /** What it loosens, record by record (the first 200), and that its second factor was proved; absent when it loosens nothing. */
-  loosening: z.object({ fields: z.array(z.string().max(400)).max(200), second_factor: z.literal(true) }).optional(),
+  loosening: z
+    .object({
+      fields: z.array(z.string().max(400)).max(200),
+      second_factor: z.literal(true),
+      /** The second person, where a halt was in force. */
+      cosigned_by: nameText.optional(),
+      request_id: idText.optional(),
+    })
+    .optional(),
 });
 export type ReferenceChanged = z.infer<typeof referenceChanged>;
+
+/** Somebody asked for a change that loosens during a halt; nothing has changed until another person signs. */
+export const referenceRequested = z.object({
+  request_id: idText,
+  kind: referenceKind,
+  version: countNumber,
+  hash: hashText,
+  reason: reasonText,
+  /** What it loosens, record by record (the first 200). */
+  loosens: z.array(z.string().max(400)).max(200),
+  requested_by: nameText,
+  expires_at: instantText,
+  at: instantText,
+});

@@ -1,6 +1,6 @@
 // A fund's limits and their changes as a person reads them: fractions with their percentage beside them, changes with what they do to risk.
 
-import { clean } from "../../../contracts/src/clean.ts";
+import { clean } from "../../../contracts/src/text/clean.ts";
 import type { AnswerOf, Client } from "../../client/src/types.ts";
 import { type EnvelopeField, envelopeFields } from "../../words/envelope-fields.ts";
 import type { Envelope } from "../../words/envelope-proposal.ts";

@@ -50,7 +50,7 @@ import { secondFactorBegin, secondFactorConfirm, stepUp } from "./second-factor.
 import { serviceTokenIssue, serviceTokenRevoke, serviceTokenRotate, serviceTokensList } from "./service-tokens.ts";
 import { servicesRestart } from "./services.ts";
 import { servicesList } from "./services-list.ts";
-import { fundsList, navsList, referenceData, referenceDataSet } from "./treasury.ts";
+import { fundsList, navsList, referenceData, referenceDataCosign, referenceDataSet } from "./treasury.ts";
 import { unauditedChangeAccept, unauditedChangeCosign } from "./unaudited.ts";
 import { watchdogConfigSet } from "./watchdogs.ts";
 
@@ -129,6 +129,7 @@ const customRoutes: readonly MakeRoute[] = [
   watchdogConfigSet,
   referenceData,
   referenceDataSet,
+  referenceDataCosign,
   quotesList,
   barsList,
   auditTrail,

@@ -88,7 +88,7 @@ export function referenceDataSet(parts: Pick<GatewayParts, "services">): Route {
     ...declaredPlace("setReferenceData"),
     params: kindParams,
     body: setReferenceDataBody,
-    answers: { 200: referenceAnswer },
+    answers: { 200: referenceAnswer, 202: referenceAnswer },
     handle: async (request) => {
       const { version, content, reason, step_up_proof: proof } = request.body;
       const condition = { bodyVersion: version, conflictCode: "REFERENCE_VERSION_CONFLICT" };
@@ -104,8 +104,22 @@ export function referenceDataSet(parts: Pick<GatewayParts, "services">): Route {
             ...(proof === undefined ? {} : { step_up_proof: proof }),
           },
         });
-        return answerTo(outcome, 200, (document) => plain(referenceJson(document)));
+        const status = outcome.ok && outcome.value.pending === true ? 202 : 200;
+        return answerTo(outcome, status, (document) => plain(referenceJson(document)));
       });
     },
   });
+}
+
+/** POST /v1/treasury/reference/requests/:request_id/cosign: the second person's signature under a change that loosens during a halt. */
+export function referenceDataCosign(parts: Pick<GatewayParts, "services">): Route {
+  return {
+    ...declaredRequest("cosignReferenceData"),
+    answers: { 200: referenceAnswer },
+    handle: async (request) => {
+      const message = declaredMessage("cosignReferenceData", request);
+      const outcome = await askDeclared<ReferenceDocument>("cosignReferenceData", parts, request, message);
+      return answerTo(outcome, 200, (document) => plain(referenceJson(document)));
+    },
+  };
 }

@@ -51,6 +51,10 @@ export const referenceAnswer = z.object({
   set_by: z.string().optional(),
   set_at: z.string().optional(),
   hash: z.string().optional().meta({ description: "SHA-256 of the content." }),
+  pending: z.boolean().optional().meta({ description: "Nothing has changed yet: a second person must sign." }),
+  request_id: z.string().optional().meta({ description: "What the second person signs." }),
+  expires_at: z.string().optional().meta({ description: "Until when they may." }),
+  cosigned_by: z.string().optional().meta({ description: "Who signed it." }),
 });
 
 /** The document with its content opened. */

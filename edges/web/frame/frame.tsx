@@ -2,7 +2,7 @@
 
 import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import { useEffect, useSyncExternalStore } from "react";
-import { clean } from "../../../contracts/src/clean.ts";
+import { clean } from "../../../contracts/src/text/clean.ts";
 import { fromUnixMs } from "../../../contracts/src/instant.ts";
 import { haltAsk } from "../danger/asks.ts";
 import { useDanger } from "../danger/danger-dialog.tsx";

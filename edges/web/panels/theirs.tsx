@@ -1,5 +1,5 @@
 // Text that somebody else wrote: cleaned, and apart from the sentence around it, so that it cannot turn that round.
-import { clean } from "../../../contracts/src/clean.ts";
+import { clean } from "../../../contracts/src/text/clean.ts";
 import type { FieldGroup } from "../../words/fields.ts";
 
 export function Theirs({ text }: { readonly text: string | undefined }) {

@@ -101,6 +101,7 @@ export function riskChanges(tables: RiskTables, { inTurn, lock, table, list, atC
 
 export function referenceChanges(tables: RiskTables, { inTurn, lock, table, atCommit }: RecordTools): ReferenceRecords {
   const kinds = table("reference_version", tables.references, uncopied);
+  const requests = table("reference_request", tables.referenceRequests);
   const versionsOf = (kind: ReferenceVersion["kind"]): readonly ReferenceVersion[] => kinds.get(kind) ?? [];
   return {
     lock: (kind) =>
@@ -122,6 +123,8 @@ export function referenceChanges(tables: RiskTables, { inTurn, lock, table, atCo
         const versions = [...versionsOf(kind)].sort((one, other) => one.version - other.version);
         return copyOf(versions.findLast(({ setAt }) => setAt <= at) ?? versions[0]);
       }),
+    ask: (request) => inTurn(async () => requests.set(request.requestId, request)),
+    asked: (requestId) => inTurn(async () => requests.get(requestId)),
     put: (version) =>
       inTurn(async () => {
         await lock(`reference ${version.kind}`);

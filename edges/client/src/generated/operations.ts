@@ -131,6 +131,7 @@ export const operationTable = {
   listLedger: {"method":"GET","path":"/v1/treasury/ledger","pathKeys":[],"queryKeys":["fund_id","count_max","after"],"answer":"json"},
   rebuildLedger: {"method":"POST","path":"/v1/treasury/ledgers/{fund_id}/rebuild","pathKeys":["fund_id"],"queryKeys":[],"bodyKeys":["reason","dry_run","step_up_proof"],"answer":"json","takesKey":true},
   listNavs: {"method":"GET","path":"/v1/treasury/navs","pathKeys":[],"queryKeys":["fund_id","from","to","every","count_max","after"],"answer":"json"},
+  cosignReferenceData: {"method":"POST","path":"/v1/treasury/reference/requests/{request_id}/cosign","pathKeys":["request_id"],"queryKeys":[],"bodyKeys":["step_up_proof"],"answer":"json","takesKey":true},
   getReferenceData: {"method":"GET","path":"/v1/treasury/reference/{kind}","pathKeys":["kind"],"queryKeys":[],"answer":"json"},
   setReferenceData: {"method":"PUT","path":"/v1/treasury/reference/{kind}","pathKeys":["kind"],"queryKeys":[],"bodyKeys":["version","content","reason","step_up_proof"],"answer":"json"},
   getWebhookStatus: {"method":"GET","path":"/v1/webhook","pathKeys":[],"queryKeys":[],"answer":"json"},

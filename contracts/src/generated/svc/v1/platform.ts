@@ -647,7 +647,24 @@ export interface ReferenceDocument {
    * A proof of the second factor for SetReferenceData with kind, version, hash (of the content as it is sent) and reason, where the change loosens; it is
    * never stored or answered.
    */
-  step_up_proof?: string | undefined;
+  step_up_proof?:
+    | string
+    | undefined;
+  /** Answered: the request that a second person must sign, and until when; then nothing has changed. A change that loosens during a halt takes two people. */
+  request_id?: string | undefined;
+  pending?: boolean | undefined;
+  expires_at?:
+    | string
+    | undefined;
+  /** Answered: who signed it as the second person. */
+  cosigned_by?: string | undefined;
+}
+
+export interface CosignReferenceRequest {
+  /** As the request was answered. */
+  request_id: string;
+  /** A proof of the second factor for CosignReferenceData with request_id; without one the answer says what is to be signed. */
+  step_up_proof: string;
 }
 
 function createBaseOrderStatus(): OrderStatus {
@@ -5219,6 +5236,10 @@ function createBaseReferenceDocument(): ReferenceDocument {
     set_at: undefined,
     hash: undefined,
     step_up_proof: undefined,
+    request_id: undefined,
+    pending: undefined,
+    expires_at: undefined,
+    cosigned_by: undefined,
   };
 }
 
@@ -5247,6 +5268,18 @@ export const ReferenceDocument: MessageFns<ReferenceDocument> = {
     }
     if (message.step_up_proof !== undefined) {
       writer.uint32(66).string(message.step_up_proof);
+    }
+    if (message.request_id !== undefined) {
+      writer.uint32(74).string(message.request_id);
+    }
+    if (message.pending !== undefined) {
+      writer.uint32(80).bool(message.pending);
+    }
+    if (message.expires_at !== undefined) {
+      writer.uint32(90).string(message.expires_at);
+    }
+    if (message.cosigned_by !== undefined) {
+      writer.uint32(98).string(message.cosigned_by);
     }
     return writer;
   },
@@ -5322,6 +5355,95 @@ export const ReferenceDocument: MessageFns<ReferenceDocument> = {
           }
           case 8: {
             if (tag !== 66) {
+              break;
+            }
+
+            message.step_up_proof = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.request_id = reader.string();
+            continue;
+          }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.pending = reader.bool();
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.expires_at = reader.string();
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.cosigned_by = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCosignReferenceRequest(): CosignReferenceRequest {
+  return { request_id: "", step_up_proof: "" };
+}
+
+export const CosignReferenceRequest: MessageFns<CosignReferenceRequest> = {
+  encode(message: CosignReferenceRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.request_id !== "") {
+      writer.uint32(10).string(message.request_id);
+    }
+    if (message.step_up_proof !== "") {
+      writer.uint32(18).string(message.step_up_proof);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CosignReferenceRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCosignReferenceRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.request_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
               break;
             }
 
