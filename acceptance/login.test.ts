@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Ctl, type CtlAnswer, ctlIn, type DeviceLogin, type Person, personAt } from "../testkit/ctl/ctl.ts";
-import { codeAt, currentStep, httpStatus, refusedInTime, stepMs } from "../testkit/ctl/login-checks.ts";
+import { codeAt, currentStep, httpStatus, refusedInTime, stepMs, unusedCodes } from "../testkit/ctl/login-checks.ts";
 import { openBrowser } from "../testkit/form-browser.ts";
 import { allOr } from "../testkit/full-count.ts";
 import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts";
@@ -59,6 +59,7 @@ describe("with the embedded provider", { timeout: 90_000 }, () => {
   let url: string;
   let issuer: string;
   let database: pg.Client;
+  let viewersRecoveryCode = "";
 
   beforeAll(async () => {
     dataFolder = join(folder, "embedded");
@@ -96,6 +97,14 @@ describe("with the embedded provider", { timeout: 90_000 }, () => {
     await ctl?.run("down");
     for (const pid of processesMentioning(dataFolder)) process.kill(pid, "SIGKILL");
   }, 60_000);
+
+  const codes = new Map<string, () => Promise<string>>();
+  /** Of the factor that a development operator starts with. */
+  function codeOf(name: string): Promise<string> {
+    const next = codes.get(name) ?? unusedCodes(developmentOperator(dataFolder, name).totp_secret);
+    codes.set(name, next);
+    return next();
+  }
 
   const passwordOf = (name: string): string => developmentOperator(dataFolder, name).password;
 
@@ -158,7 +167,7 @@ describe("with the embedded provider", { timeout: 90_000 }, () => {
     expect(login.plainUrl).toBe(`${issuer}/device`);
     const person = await atApproval(login, "relief");
     expect(existsSync(ctl.profilePath())).toBe(false);
-    await person.approve();
+    await person.approve(await codeOf("relief"));
     const { exit, stdout, stderr } = await login.ended;
     expect(exit, stderr).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ actor: "operator:relief", roles: ["operator", "risk_officer"] });
@@ -232,7 +241,8 @@ describe("with the embedded provider", { timeout: 90_000 }, () => {
     for (const [name, at, expected] of tries) expect(await stepUp(codeAt(secret, at)), name).toBe(expected);
     expect(await stepUp(codeAt(old, step)), "a code of the old secret").toBe("SECOND_FACTOR_WRONG");
 
-    const [recovery = "", other = ""] = recoveryCodes;
+    const [recovery = "", other = "", third = ""] = recoveryCodes;
+    viewersRecoveryCode = third;
     expect(await ctl.json(8, "auth", "enrol-totp", "--recovery-code", recovery, ...asViewer)).toHaveProperty("secret");
     const used = await ctl.json(5, "auth", "enrol-totp", "--recovery-code", recovery, ...asViewer);
     expect(used).toMatchObject({ code: "SECOND_FACTOR_WRONG" });
@@ -256,15 +266,15 @@ describe("with the embedded provider", { timeout: 90_000 }, () => {
       atApproval(approved, "viewer"),
       atApproval({ url: String(asked["verification_uri_complete"]), userCode: String(asked["user_code"]) }, "duty"),
     ]);
-    await Promise.all([atApproved.approve(), atRaw.approve()]);
+    await Promise.all([atApproved.approve(viewersRecoveryCode), atRaw.approve(await codeOf("duty"))]);
     const { gateway = 0 } = runFileIn(dataFolder).processes;
     process.kill(gateway, "SIGKILL");
     const isHealthy = async () => (await httpStatus(`${url}/v1/healthz`, undefined).catch(() => 0)) === 200;
     await eventually("the gateway is back", async () => {
       return runFileIn(dataFolder).processes["gateway"] !== gateway && (await isHealthy());
     });
-    await atEntered.approve();
-    await (await atApproval(shown, "duty")).approve();
+    await atEntered.approve(await codeOf("relief"));
+    await (await atApproval(shown, "duty")).approve(await codeOf("duty"));
 
     const ends: CtlAnswer[] = await Promise.all([shown.ended, entered.ended, approved.ended]);
     for (const { exit, stderr } of ends) expect(exit, stderr).toBe(0);

@@ -157,9 +157,27 @@ export interface ServiceTokens {
   revoke(identity: Identity, id: string, reason?: string): Promise<Outcome<ServiceToken>>;
 }
 
+/** A login of a program on a device, which a person approved in a browser. */
+export interface DeviceLogin {
+  /** As events and tokens name it. */
+  readonly sessionId: string;
+  /** What asked for it, as it called itself, and from which address. */
+  readonly program: string;
+  readonly address: string;
+  readonly approvedAt: Instant;
+  readonly expiresAt: Instant;
+}
+
+export interface LoggedOut {
+  /** Approved in the browser that logged out; they are logins of their own and go on. */
+  readonly deviceLogins: readonly DeviceLogin[];
+  /** Of the browser's session at the embedded provider, when that ended: it opens nothing any more. */
+  readonly endedCookie?: { readonly name: string; readonly path: string };
+}
+
 export interface Sessions {
-  /** Ends the caller's login: its session when there is one, else its token. */
-  logOut(identity: Identity): Promise<void>;
+  /** Ends the caller's login: its session with all that belongs to it when there is one, else its token. */
+  logOut(identity: Identity): Promise<LoggedOut>;
   /**
    * Ends every session of a person, named as records name them: `operator:<name>`. `known` says whether there is such a person;
    * null when only another issuer could tell. The revocation is kept in any case.

@@ -19,13 +19,13 @@ import { systemRandom } from "../system/random.ts";
 import { systemTimers } from "../system/timers.ts";
 import { type CredentialsFile, type DevelopmentCredentials, openCredentialsFile } from "./development-file.ts";
 import { ensureDevelopmentOperators } from "./development-operators.ts";
+import { isSubjectRevoked } from "./logins/revocation-rows.ts";
 import { createOperators } from "./operators.ts";
 import type { PasswordHashing } from "./password-hashing.ts";
 import { removeDevelopmentOperators } from "./remove-development-operators.ts";
 import { createSealing, hashOf } from "./sealing.ts";
 import { createSecondFactors } from "./second-factors.ts";
 import { createServiceTokens, createTokenChanges } from "./service-tokens.ts";
-import { isSubjectRevoked } from "./sessions.ts";
 import { makeProof } from "./step-up-proofs.ts";
 
 const issuer = "http://127.0.0.1:8080/oidc";

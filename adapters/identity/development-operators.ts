@@ -31,12 +31,12 @@ import {
   openCredentialsFile,
 } from "./development-file.ts";
 import { deleteFactor, factorContext, lockFactorsOfActor, moveRecoveryCodes, saveFactor } from "./factor-rows.ts";
+import { personRevocationEnd, revoke } from "./logins/revocation-rows.ts";
 import type { PasswordHashing } from "./password-hashing.ts";
 import { hashOf, type Sealing } from "./sealing.ts";
 import { findDevelopmentTokens, insertToken, prolongToken, type TokenRow } from "./service-token-rows.ts";
 import { newServiceToken, serviceTokenIdOf } from "./service-token-text.ts";
 import { revokeWithEvent, tellToken } from "./service-tokens.ts";
-import { personRevocationEnd, revoke } from "./sessions.ts";
 import { dropProofs } from "./step-up-proofs.ts";
 
 interface DevelopmentOperatorsOptions {

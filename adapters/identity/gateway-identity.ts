@@ -25,15 +25,16 @@ import { startAnsweringCodes } from "./answer-one-time-codes.ts";
 import { ensureDevelopmentOperators } from "./development-operators.ts";
 import type { EmbeddedProvider } from "./embedded/provider.ts";
 import { startIdentityPurge } from "./identity-purge.ts";
+import { createLoginFactors } from "./logins/login-factors.ts";
+import { createProviderRevocations } from "./logins/provider-revocations.ts";
+import { createSessions } from "./logins/sessions.ts";
 import { type OpenedVerifier, openVerifier } from "./open-verifier.ts";
 import { createOperators } from "./operators.ts";
 import { createPasswordHashing, type PasswordHashing } from "./password-hashing.ts";
-import { createProviderRevocations } from "./provider-revocations.ts";
 import { hasRealOperators } from "./real-operators.ts";
 import { openSealing, type Sealing } from "./sealing.ts";
 import { createSecondFactors } from "./second-factors.ts";
 import { createServiceTokens, createTokenChanges } from "./service-tokens.ts";
-import { createSessions } from "./sessions.ts";
 
 interface GatewayIdentityOptions {
   readonly clock: Clock;
@@ -96,7 +97,7 @@ export async function openGatewayIdentity(options: GatewayIdentityOptions): Prom
   const hashing = createPasswordHashing(options.timers);
   const ending = startEndingTokens(options);
   const signingKeys: SigningKeys = { rotate: (...given) => known(provider).keys.rotate(...given) };
-  const sessions = createSessions({ ...options, issuer, sessionS, everybodyIsKnown: external === undefined });
+  const sessions = createSessions({ ...options, sealing, issuer, sessionS, everybodyIsKnown: external === undefined });
 
   return {
     verifier: opened.verifier,
@@ -191,6 +192,7 @@ async function openProvider(
     signingKeyS: identity.signing_key_s,
     secretsPrefix: secrets.prefix,
     people: createOperators({ ...options, hashing }),
+    factors: createLoginFactors({ ...options, sealing }),
     revocations: createProviderRevocations({ ...options, sessionS: identity.session_s }),
   });
 }

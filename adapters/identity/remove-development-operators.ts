@@ -10,10 +10,10 @@ import type { Sql } from "../postgres/store-transaction.ts";
 import { type CredentialsFile, type DevelopmentCredentials, openCredentialsFile } from "./development-file.ts";
 import { developmentActor } from "./development-operators.ts";
 import { deleteFactor, lockFactorsOfActor } from "./factor-rows.ts";
+import { personRevocationEnd, revoke } from "./logins/revocation-rows.ts";
 import type { Sealing } from "./sealing.ts";
 import { findDevelopmentTokens } from "./service-token-rows.ts";
 import { revokeWithEvent } from "./service-tokens.ts";
-import { personRevocationEnd, revoke } from "./sessions.ts";
 
 interface RemoveDevelopmentOptions {
   readonly dataFolder: string;

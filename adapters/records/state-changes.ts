@@ -243,6 +243,7 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "identity.factor_begin": tells("factorChanged", "stepUpRefused"),
   "identity.factor_confirm": tells("factorChanged", "stepUpRefused"),
   "identity.step_up": tells("stepUpGranted", "stepUpRefused", "factorChanged"),
+  "identity.log_in_factor": tells("stepUpGranted", "stepUpRefused", "factorChanged"),
   "identity.code_ask": unaudited("A code on its way to whoever judges it; how it was judged is reported."),
   "identity.code_look": onlyReads,
   "identity.code_answer": tells("stepUpGranted", "stepUpRefused"),

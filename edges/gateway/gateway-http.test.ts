@@ -153,7 +153,7 @@ describe("through the client", () => {
       known: true,
     });
     expect(await client.rotateSigningKeys({ retire: "at_once", confirmation: "ROTATE" })).toEqual({ key_id: "key-2" });
-    expect(await client.logOut()).toEqual({ effective_within_ms: 2_000 });
+    expect(await client.logOut()).toEqual({ effective_within_ms: 2_000, device_logins: [] });
     expect(calls.map(([name]) => name)).toEqual([
       ...["begin", "confirm", "stepUp", "issue", "rotate", "revoke", "revokeAll", "rotateKeys", "logOut"],
     ]);

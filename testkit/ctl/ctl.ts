@@ -34,7 +34,8 @@ export interface Person {
   /** Opens the address that ctl showed and confirms its code. */
   confirm(login: Pick<DeviceLogin, "url" | "userCode">): Promise<void>;
   logIn(name: string, password: string): Promise<void>;
-  approve(): Promise<void>;
+  /** With a code of the second factor, where one is set up. */
+  approve(code?: string): Promise<void>;
 }
 
 export interface Ctl {
@@ -176,6 +177,7 @@ export function personAt(issuer: string): Person {
     },
     logIn: (name, password) =>
       turn(browser.submit(onPage(), { name, password }, "decision=login"), "Let Portcullis command line in?"),
-    approve: () => turn(browser.submit(onPage(), {}, "decision=approve"), "You are logged in"),
+    approve: (code) =>
+      turn(browser.submit(onPage(), code === undefined ? {} : { code }, "decision=approve"), "You are logged in"),
   };
 }

@@ -3,7 +3,7 @@ import { TOTP } from "otpauth";
 import type { RunFile } from "../../adapters/system/run-file.ts";
 import { type TestClient, testClient } from "../grpc/test-client.ts";
 import { fetchOnNewConnection } from "../http/fetch-on-new-connection.ts";
-import { within } from "../platform.ts";
+import { pause, within } from "../platform.ts";
 
 /** What the documentation promises for logouts and revocations. */
 export const revokedWithinMs = 2_000;
@@ -52,3 +52,14 @@ export const currentStep = (): number => Math.floor(Date.now() / stepMs);
 
 export const codeAt = (secret: string, step: number): string =>
   new TOTP({ secret }).generate({ timestamp: step * stepMs });
+
+/** Codes of one secret, each good once: the step before, this one and the next, and then one with every step. */
+export function unusedCodes(secret: string): () => Promise<string> {
+  let last = -1;
+  return async () => {
+    last = Math.max(last + 1, currentStep() - 1);
+    const waitMs = (last - 1) * stepMs - Date.now();
+    if (waitMs > 0) await pause(waitMs);
+    return codeAt(secret, last);
+  };
+}

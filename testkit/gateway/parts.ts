@@ -12,6 +12,7 @@ import type {
   Identity,
   IdentityRequest,
   IssuedToken,
+  LoggedOut,
   Outcome,
   ServiceToken,
 } from "../../ports/identity.ts";
@@ -76,6 +77,7 @@ export interface Behaviour {
   readonly status?: FactorStatus;
   readonly tokens?: readonly ServiceToken[];
   readonly externalIssuer?: boolean;
+  readonly loggedOut?: LoggedOut;
   /** What the services answer, by "Service/Method"; a procedure that is not named here is down. */
   readonly procedures?: Readonly<Record<string, unknown>>;
 }
@@ -224,7 +226,10 @@ export function testParts(behaviour: Behaviour = {}): { readonly parts: CalledPa
     },
     ...peopleParts(outcome),
     sessions: {
-      logOut: async (...given) => void calls.push(["logOut", ...given]),
+      logOut: async (...given) => {
+        calls.push(["logOut", ...given]);
+        return behaviour.loggedOut ?? { deviceLogins: [] };
+      },
       revokeAll: async (...given) => {
         calls.push(["revokeAll", ...given]);
         return { known: true };

@@ -4,7 +4,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { EmbeddedProviderOptions, People, Person, Revocations } from "../../adapters/identity/embedded/options.ts";
 import { type EmbeddedProvider, openEmbeddedProvider } from "../../adapters/identity/embedded/provider.ts";
-import { createSealing } from "../../adapters/identity/sealing.ts";
+import { createLoginFactors } from "../../adapters/identity/logins/login-factors.ts";
+import { createSealing, type Sealing } from "../../adapters/identity/sealing.ts";
 import type { PostgresStore } from "../../adapters/postgres/store.ts";
 import { systemClock } from "../../adapters/system/clock.ts";
 import { systemRandom } from "../../adapters/system/random.ts";
@@ -39,6 +40,7 @@ export interface ProviderFixture {
   readonly people: TestPeople;
   readonly revocations: TestRevocations;
   readonly clock: MovableClock;
+  readonly sealing: Sealing;
   readonly lines: string[];
   provider(): EmbeddedProvider;
   /** A new provider on the same store and secrets, as after a crash: the old one is not asked. */
@@ -94,6 +96,7 @@ function testRevocations(): TestRevocations {
       const ended = [subjects.get(subject), subjects.get(actor)];
       return sessions.has(sessionId) || ended.some((before) => before !== undefined && issuedAt < before);
     },
+    isAnySessionRevoked: async (sessionIds) => sessionIds.some((id) => sessions.has(id)),
     async revokeSession(sessionId, actor) {
       sessions.set(sessionId, actor);
     },
@@ -125,6 +128,7 @@ export async function openProviderFixture(
   const random = systemRandom();
   const people = testPeople();
   const revocations = testRevocations();
+  const sealing = createSealing(random.bytes(32), random);
   const options: EmbeddedProviderOptions = {
     issuer: `${origin}/oidc`,
     development: true,
@@ -134,8 +138,9 @@ export async function openProviderFixture(
     secretsPrefix: "portcullis",
     store,
     secrets: memorySecrets(),
-    sealing: createSealing(random.bytes(32), random),
+    sealing,
     people,
+    factors: createLoginFactors({ store, sealing, clock }),
     revocations,
     clock,
     timers: systemTimers(),
@@ -150,6 +155,7 @@ export async function openProviderFixture(
     people,
     revocations,
     clock,
+    sealing: options.sealing,
     lines,
     provider() {
       if (provider === undefined) throw new Error("the provider is closed");

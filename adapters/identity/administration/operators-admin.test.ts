@@ -12,9 +12,9 @@ import {
 import { type TestDatabase, testDatabase } from "../../../testkit/postgres.ts";
 import { systemRandom } from "../../system/random.ts";
 import { systemTimers } from "../../system/timers.ts";
+import { createSessions } from "../logins/sessions.ts";
 import { createOperators } from "../operators.ts";
 import { createServiceTokens, createTokenChanges } from "../service-tokens.ts";
-import { createSessions } from "../sessions.ts";
 import { makeProof } from "../step-up-proofs.ts";
 import { createTokenUses } from "../verifier/token-uses.ts";
 import { createCosignRequests } from "./cosign-requests.ts";

@@ -7,9 +7,9 @@ import { subjects } from "../../../contracts/src/subjects.ts";
 import type { People, PersonChange } from "../../../core/identity/identity-rules.ts";
 import type { ChangedOperator, Operator } from "../../../ports/operators.ts";
 import { deleteFactor } from "../factor-rows.ts";
+import { endLogins } from "../logins/sessions.ts";
 import { findTokensOf } from "../service-token-rows.ts";
 import { revokeWithEvent } from "../service-tokens.ts";
-import { endLogins } from "../sessions.ts";
 import type { ChangeWork } from "./change-work.ts";
 import { findOperator, putOperator, setDisabled, setRoles } from "./operator-rows.ts";
 

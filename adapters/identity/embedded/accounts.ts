@@ -86,10 +86,7 @@ export function checkLengths({ oidc }: KoaContextWithOIDC, library: Library): vo
 }
 
 /** The library's own order of questions, and one more: a session whose person is gone or whose login ended starts over. */
-export function loginPolicy(
-  library: Library,
-  more: readonly interactionPolicy.Check[] = [],
-): interactionPolicy.DefaultPolicy {
+export function loginPolicy(library: Library): interactionPolicy.DefaultPolicy {
   const { base, Check } = library.policy;
   const policy = base();
   const isOver = ({ oidc }: KoaContextWithOIDC): boolean =>
@@ -102,6 +99,5 @@ export function loginPolicy(
     }),
   );
   policy.get("login")?.checks.add(new Check("login_over", "the login has ended", isOver));
-  for (const check of more) policy.get("login")?.checks.add(check);
   return policy;
 }

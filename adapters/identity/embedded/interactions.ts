@@ -2,23 +2,30 @@
 // goes on from where we send the browser; a cookie that only this interaction's address gets ties the browser to it.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { InteractionResults } from "oidc-provider";
+import { approvalNeeds, approvalProblem, type Interaction } from "./device-approval.ts";
 import { deviceFactsOf } from "./device-pages.ts";
 import { readForm } from "./form-body.ts";
 import type { Library, ProviderInstance } from "./load-library.ts";
 import { newGrant } from "./new-grant.ts";
 import { type EmbeddedProviderOptions, scopes } from "./options.ts";
 import { type Page, sendPage } from "./page-frame.ts";
-import { consentPage, errorPage, type LoginProblem, loginPage } from "./pages.ts";
-import { isFromOurPage, remoteAddressOf } from "./request-scope.ts";
+import {
+  type ApprovalProblem,
+  consentPage,
+  type DeviceFacts,
+  errorPage,
+  type LoginProblem,
+  loginPage,
+} from "./pages.ts";
+import { type GrantFacts, isFromOurPage, type RequestScope, remoteAddressOf } from "./request-scope.ts";
 
-interface InteractionOptions extends Pick<EmbeddedProviderOptions, "people" | "sessionS"> {
+interface InteractionOptions extends Pick<EmbeddedProviderOptions, "people" | "factors" | "sessionS"> {
+  readonly scope: RequestScope;
   readonly library: Library;
   readonly issuer: URL;
   /** Where a browser may end up after a form: the clients' own addresses. */
   readonly formOrigins: readonly string[];
 }
-
-type Interaction = Awaited<ReturnType<ProviderInstance["interactionDetails"]>>;
 
 const interactionPath = /^\/interaction\/([A-Za-z0-9_-]{10,64})$/;
 const nameLengthMax = 200;
@@ -46,11 +53,15 @@ export function createInteractions(options: InteractionOptions) {
     return loginPage({ clientName: await clientNameOf(provider, interaction), ...tried });
   }
 
-  async function askToApprove(provider: ProviderInstance, interaction: Interaction): Promise<Page> {
+  async function askToApprove(
+    provider: ProviderInstance,
+    interaction: Interaction,
+    problem?: ApprovalProblem,
+  ): Promise<Page> {
     const personName = interaction.session?.accountId ?? "";
     const person = await people.find(personName);
-    const code =
-      interaction.deviceCode === undefined ? undefined : await provider.DeviceCode.find(interaction.deviceCode);
+    const device = await deviceOf(provider, interaction);
+    const needs = await approvalNeeds(interaction, options);
     const redirectUri = interaction.params["redirect_uri"];
     return consentPage({
       clientName: await clientNameOf(provider, interaction),
@@ -59,7 +70,8 @@ export function createInteractions(options: InteractionOptions) {
       scopes: askedScopes(interaction),
       sessionS: options.sessionS,
       logOutPath: `${issuer.pathname}/session/end`,
-      ...(code === undefined ? {} : { device: deviceFactsOf(code.deviceInfo, code.userCode ?? "") }),
+      ...(device === undefined ? {} : { device }),
+      ...(needs === undefined ? {} : { needs, problem }),
       ...(typeof redirectUri === "string" ? { returnsTo: new URL(redirectUri).host } : {}),
     });
   }
@@ -80,7 +92,7 @@ export function createInteractions(options: InteractionOptions) {
     const decision = form.get("decision");
     if (decision === "deny") return { error: "access_denied", error_description: "the person said no" };
     if (interaction.prompt.name === "consent") {
-      return decision === "approve" ? approved(provider, interaction) : show(provider, interaction);
+      return decision === "approve" ? approve(provider, interaction, form, remoteAddress) : show(provider, interaction);
     }
     const name = (form.get("name") ?? "").trim().slice(0, nameLengthMax);
     const password = form.get("password") ?? "";
@@ -95,6 +107,32 @@ export function createInteractions(options: InteractionOptions) {
       name,
       problem: { kind: "throttled", retryAfterS: Math.ceil(retryAfterS) },
     });
+  }
+
+  /** A grant of its own for every approval, so that each device and desk is one session that can be ended alone. */
+  async function approve(
+    provider: ProviderInstance,
+    interaction: Interaction,
+    form: ReadonlyMap<string, string>,
+    remoteAddress: string,
+  ): Promise<InteractionResults | Page> {
+    // Sent twice in a hurry, the form still opens one session.
+    const before = interaction.result?.consent?.grantId;
+    if (before !== undefined) return { consent: { grantId: before } };
+    const needs = await approvalNeeds(interaction, options);
+    const problem =
+      needs === undefined ? undefined : await approvalProblem(interaction, { needs, form, remoteAddress }, options);
+    if (problem !== undefined) return askToApprove(provider, interaction, problem);
+    const grant = newGrant(provider, {
+      accountId: interaction.session?.accountId ?? "",
+      clientId: String(interaction.params["client_id"]),
+      scope: askedScopes(interaction).join(" "),
+    });
+    const facts: GrantFacts = {
+      sessionUid: interaction.session?.uid ?? "",
+      ...(await deviceOf(provider, interaction)),
+    };
+    return { consent: { grantId: await options.scope.granting(facts, () => grant.save()) } };
   }
 
   async function answer(
@@ -147,15 +185,8 @@ function askedScopes(interaction: Interaction): readonly string[] {
   return scopes.filter((scope) => asked.includes(scope));
 }
 
-/** A grant of its own for every approval, so that each device and desk is one session that can be ended alone. */
-async function approved(provider: ProviderInstance, interaction: Interaction): Promise<InteractionResults> {
-  // Sent twice in a hurry, the form still opens one session.
-  const before = interaction.result?.consent?.grantId;
-  if (before !== undefined) return { consent: { grantId: before } };
-  const grant = newGrant(provider, {
-    accountId: interaction.session?.accountId ?? "",
-    clientId: String(interaction.params["client_id"]),
-    scope: askedScopes(interaction).join(" "),
-  });
-  return { consent: { grantId: await grant.save() } };
+async function deviceOf(provider: ProviderInstance, interaction: Interaction): Promise<DeviceFacts | undefined> {
+  if (interaction.deviceCode === undefined) return undefined;
+  const code = await provider.DeviceCode.find(interaction.deviceCode);
+  return code === undefined ? undefined : deviceFactsOf(code.deviceInfo, code.userCode ?? "");
 }

@@ -3,12 +3,19 @@
 import type { ClientMetadata, Configuration, JWK } from "oidc-provider";
 import * as instant from "../../../contracts/src/instant.ts";
 import { accountFinder, checkLengths, loginPolicy, personOf, remainingS } from "./accounts.ts";
-import { deskGrant, loggedOutCheck } from "./desk-grant.ts";
+import { deskGrant } from "./desk-grant.ts";
 import { developmentGrantType } from "./development-grant.ts";
 import { deviceInfoOf, libraryPages } from "./device-pages.ts";
 import { accepted, type KeyRing } from "./key-ring.ts";
 import type { Library } from "./load-library.ts";
-import { cliClientId, type EmbeddedProviderOptions, resourceIndicator, scopes, webClientId } from "./options.ts";
+import {
+  cliClientId,
+  type EmbeddedProviderOptions,
+  resourceIndicator,
+  scopes,
+  sessionCookieName,
+  webClientId,
+} from "./options.ts";
 import { resourceServer } from "./resource-server.ts";
 import { createStateAdapter, type StateOptions, sessionIdOf } from "./state-adapter.ts";
 
@@ -35,7 +42,7 @@ export function libraryConfiguration(options: LibraryOptions, ring: KeyRing): Co
     jwks: { keys: accepted(ring).map((key) => ({ ...key.jwk, kid: key.kid, alg: "ES256", use: "sig" }) as JWK) },
     cookies: {
       keys: [...options.cookieKeys],
-      names: { session: "portcullis_session", interaction: "portcullis_interaction", resume: "portcullis_resume" },
+      names: { session: sessionCookieName, interaction: "portcullis_interaction", resume: "portcullis_resume" },
       long: { ...cookie, path: issuer.pathname },
       short: cookie,
     },
@@ -52,7 +59,7 @@ export function libraryConfiguration(options: LibraryOptions, ring: KeyRing): Co
     pkce: { required: () => true },
     features: features(options),
     interactions: {
-      policy: loginPolicy(options.library, [loggedOutCheck(options.library, options)]),
+      policy: loginPolicy(options.library),
       url: (_context, interaction) => `${issuer.pathname}/interaction/${interaction.uid}`,
     },
     findAccount: accountFinder(options),
@@ -179,7 +186,9 @@ function lasting(options: LibraryOptions): Configuration {
     // Every approval is a grant of its own: an older one is never taken up again. Our own desk needs no approval.
     loadExistingGrant: async (context) => {
       const grantId = context.oidc.result?.consent?.grantId;
-      return grantId === undefined ? deskGrant(context, options) : context.oidc.provider.Grant.find(grantId);
+      return grantId === undefined
+        ? deskGrant(context, options.state.scope)
+        : context.oidc.provider.Grant.find(grantId);
     },
     revokeGrantPolicy: () => true,
   };

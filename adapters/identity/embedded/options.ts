@@ -32,8 +32,25 @@ export interface Revocations {
     readonly actor: string;
     readonly issuedAt: Instant;
   }): Promise<boolean>;
+  isAnySessionRevoked(sessionIds: readonly string[]): Promise<boolean>;
   /** Refuses the session's tokens everywhere; that it ended is reported by the provider. */
   revokeSession(sessionId: string, actor: string): Promise<void>;
+}
+
+/** Whom a second factor belongs to. */
+export interface FactorOwner {
+  readonly subject: string;
+  readonly actor: string;
+}
+
+export interface LoginFactors {
+  isEnrolled(owner: FactorOwner): Promise<boolean>;
+  /** A code or a recovery code, for one login; undefined when it was accepted. Every attempt leaves an event. */
+  show(
+    owner: FactorOwner,
+    parameters: Readonly<Record<string, unknown>>,
+    code: string,
+  ): Promise<{ readonly reason: string; readonly retryAfterS: number | undefined } | undefined>;
 }
 
 export interface EmbeddedProviderOptions {
@@ -51,6 +68,7 @@ export interface EmbeddedProviderOptions {
   readonly secrets: Secrets;
   readonly sealing: Sealing;
   readonly people: People;
+  readonly factors: LoginFactors;
   readonly revocations: Revocations;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -60,6 +78,7 @@ export interface EmbeddedProviderOptions {
 
 export const cliClientId = "portcullis-cli";
 export const webClientId = "portcullis-web";
+export const sessionCookieName = "portcullis_session";
 /** What clients would name as the resource, if they named one; ours and the issuer's parent mean the same. */
 export const resourceIndicator = "urn:portcullis:api";
 export const scopes = ["openid", "profile", "offline_access"] as const;

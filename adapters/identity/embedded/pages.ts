@@ -19,6 +19,18 @@ interface LoginFacts {
 
 export type LoginProblem = { readonly kind: "wrong" } | { readonly kind: "throttled"; readonly retryAfterS: number };
 
+export interface ApprovalNeeds {
+  /** Unless it was typed on the page before. */
+  readonly password: boolean;
+  /** A one-time code, where the person has a second factor. */
+  readonly code: boolean;
+}
+
+export interface ApprovalProblem {
+  readonly sentence: string;
+  readonly retryAfterS?: number | undefined;
+}
+
 interface ConsentFacts {
   readonly clientName: string;
   readonly personName: string;
@@ -26,6 +38,9 @@ interface ConsentFacts {
   readonly scopes: readonly string[];
   readonly sessionS: number;
   readonly logOutPath: string;
+  /** What must be shown beside the click. */
+  readonly needs?: ApprovalNeeds;
+  readonly problem?: ApprovalProblem | undefined;
   /** Set when a device asked, else the address that the browser is sent back to. */
   readonly device?: DeviceFacts;
   readonly returnsTo?: string;
@@ -43,9 +58,13 @@ function durationText(seconds: number): string {
   return `${count} ${unit}${count === 1 ? "" : "s"}`;
 }
 
+export function waitSentence(retryAfterS: number): string {
+  return `There were too many attempts. Try again in ${durationText(retryAfterS)}.`;
+}
+
 function problemText(problem: LoginProblem): string {
   if (problem.kind === "wrong") return "That name and password do not match. Check both and try again.";
-  return `There were too many attempts. Try again in ${durationText(problem.retryAfterS)}.`;
+  return waitSentence(problem.retryAfterS);
 }
 
 export function loginPage({ clientName, name, problem }: LoginFacts): Page {
@@ -75,7 +94,10 @@ ${problem === undefined ? undefined : alert(problemText(problem))}
 function scopeText(scope: string, facts: ConsentFacts): string | undefined {
   if (scope === "openid") return "Know that it is you";
   if (scope === "profile") return "See your name and your roles";
-  if (scope === "offline_access") return `Stay logged in for up to ${durationText(facts.sessionS)}`;
+  if (scope === "offline_access") {
+    const stays = `Stay logged in for up to ${durationText(facts.sessionS)}`;
+    return facts.device === undefined ? stays : `${stays}, also after this browser logs out`;
+  }
   return undefined;
 }
 
@@ -85,14 +107,26 @@ function deviceRows(device: DeviceFacts): Html {
 <dt>Program</dt><dd>${device.program}</dd>`;
 }
 
+function needFields(needs: ApprovalNeeds): Html {
+  const password = html`<label for="password">Your password</label>
+<input id="password" name="password" type="password" required maxlength="1024" autocomplete="current-password">`;
+  const code = html`<label for="code">Code of your authenticator, or a recovery code</label>
+<input id="code" name="code" required maxlength="64" autocomplete="one-time-code" autocapitalize="none" spellcheck="false">`;
+  const without = html`<p class="quiet">You have no second factor yet: until you set one up, it can do nothing that asks for one.</p>`;
+  return html`${needs.password ? password : undefined}${needs.code ? code : without}`;
+}
+
 export function consentPage(facts: ConsentFacts): Page {
-  const { clientName, personName, roles, device, returnsTo } = facts;
+  const { clientName, personName, roles, device, returnsTo, needs, problem } = facts;
   const wants = facts.scopes.map((scope) => scopeText(scope, facts)).filter((text) => text !== undefined);
   const act = roles.length === 0 ? "Act in your name, without any role" : `Act in your name as ${roles.join(", ")}`;
+  const retryAfterS = problem?.retryAfterS;
   return {
-    status: 200,
-    title: "Approve or deny",
+    status: problem === undefined ? 200 : retryAfterS === undefined ? 400 : 429,
+    title: problem === undefined ? "Approve or deny" : "Not approved yet",
+    ...(retryAfterS === undefined ? {} : { headers: { "retry-after": String(Math.ceil(retryAfterS)) } }),
     body: html`<h1>Let ${clientName} in?</h1>
+${problem === undefined ? undefined : alert(problem.sentence)}
 <p class="quiet">You are logged in as <strong>${personName}</strong>. Not you? <a href="${facts.logOutPath}">Log out first</a>.</p>
 <dl>
 <dt>Who asks</dt><dd>${clientName}</dd>
@@ -102,9 +136,12 @@ ${returnsTo === undefined ? undefined : html`<dt>Returns to</dt><dd>${returnsTo}
 <p>It wants to:</p>
 <ul>${[...wants, act].map((text) => html`<li>${text}</li>`)}</ul>
 ${device === undefined ? undefined : html`<p class="quiet">Deny if you did not start this yourself: whoever did would act in your name.</p>`}
-<form method="post" class="buttons">
+<form method="post">
+${needs === undefined ? undefined : needFields(needs)}
+<div class="buttons">
 <button name="decision" value="approve">Approve</button>
-<button name="decision" value="deny" class="other">Deny</button>
+<button name="decision" value="deny" class="other" formnovalidate>Deny</button>
+</div>
 </form>`,
   };
 }

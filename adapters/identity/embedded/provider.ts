@@ -7,6 +7,8 @@ import { Fault, messageOf } from "../../../contracts/src/fault.ts";
 import { format } from "../../../contracts/src/instant.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import type { SigningKeys } from "../../../ports/identity.ts";
+import { endBrowserLogin } from "../logins/browser-logins.ts";
+import { sessionRevocationEnd } from "../logins/revocation-rows.ts";
 import { findOrMakeSecret } from "../shared-secret.ts";
 import { registerDevelopmentGrant } from "./development-grant.ts";
 import { libraryPages } from "./device-pages.ts";
@@ -14,11 +16,12 @@ import { createInteractions, interactionIdOf } from "./interactions.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { type LibraryOptions, libraryConfiguration } from "./library-configuration.ts";
 import { checkModelNames, loadLibrary, type ProviderInstance } from "./load-library.ts";
-import type { EmbeddedProviderOptions } from "./options.ts";
+import { actorOf, type EmbeddedProviderOptions } from "./options.ts";
 import { pageHeaders, sendPage } from "./page-frame.ts";
 import { errorPage } from "./pages.ts";
 import { asSentTo, createRequestScope, isUnder, remoteAddressOf } from "./request-scope.ts";
 import { openSigningKeys } from "./signing-keys.ts";
+import { sessionIdOf } from "./state-adapter.ts";
 
 export interface EmbeddedProvider {
   /** Answers a request under the issuer's path; its body must not have been read. */
@@ -33,7 +36,8 @@ const tendEveryMs = 10_000;
 const deviceIntervalS = 5;
 
 /** Forms of the library's that carry a secret of the browser's session. */
-const sessionForms: ReadonlySet<string> = new Set(["/device", "/session/end/confirm"]);
+const logOutPath = "/session/end/confirm";
+const sessionForms: ReadonlySet<string> = new Set(["/device", logOutPath]);
 const discoveryPath = "/.well-known/openid-configuration";
 
 interface Instance {
@@ -65,7 +69,7 @@ export async function openEmbeddedProvider(options: EmbeddedProviderOptions): Pr
       current = createInstance(libraryOptions, ring);
     },
   });
-  const interactions = createInteractions({ ...options, issuer, library, formOrigins });
+  const interactions = createInteractions({ ...options, issuer, library, scope, formOrigins });
   const housekeeping = startHousekeeping(options, () => keys.tend());
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -117,6 +121,7 @@ function createInstance(options: LibraryOptions, ring: KeyRing): Instance {
       return startAgain(early);
     }
     await next();
+    if (context.path === logOutPath) await endIfLoggedOut(early, options);
     // The clients may use no other, whatever the library itself could do.
     if (context.path === discoveryPath) Object.assign(context.body ?? {}, { response_modes_supported: ["query"] });
     // Where the library added the hash of its own script, the word that forbids all scripts must not stand beside it.
@@ -144,6 +149,22 @@ function createInstance(options: LibraryOptions, ring: KeyRing): Instance {
 /** Whether the browser still has the session that a form of ours belongs to; without one the library fails at its own error page. */
 async function hasSession(provider: ProviderInstance, context: KoaContextWithOIDC): Promise<boolean> {
   return (await provider.Session.get(context)).exp !== undefined;
+}
+
+/** The library ends the session and the grants that it knows by; what else was made in it ends here, before anybody is answered. */
+async function endIfLoggedOut({ oidc }: KoaContextWithOIDC, options: LibraryOptions): Promise<void> {
+  const { accountId, uid } = oidc.session ?? {};
+  if (accountId === undefined || uid === undefined) return;
+  if ((await oidc.provider.Session.findByUid(uid)) !== undefined) return;
+  const at = options.clock.now();
+  await options.store.transactSql("identity.log_out", ({ events }, sql) =>
+    endBrowserLogin(sql, events, sessionIdOf(uid), {
+      sealing: options.sealing,
+      at,
+      until: sessionRevocationEnd(at, options.sessionS),
+      actor: actorOf(accountId),
+    }),
+  );
 }
 
 function statusOf(thrown: unknown): number {

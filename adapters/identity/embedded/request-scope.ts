@@ -7,11 +7,32 @@ import { callerAddressOf } from "../../http/caller-address.ts";
 export interface RequestScope {
   run<T>(remoteAddress: string, work: () => Promise<T>): Promise<T>;
   remoteAddress(): string | undefined;
+  /** For the grant that the work saves: the library would keep none of it. */
+  granting<T>(facts: GrantFacts, work: () => Promise<T>): Promise<T>;
+  grantFacts(): GrantFacts | undefined;
+}
+
+/** In which session of a browser a grant is made, and for a device what asked for it where. */
+export interface GrantFacts {
+  readonly sessionUid: string;
+  readonly program?: string;
+  readonly address?: string;
+}
+
+interface Scope {
+  readonly remoteAddress: string | undefined;
+  readonly facts?: GrantFacts;
 }
 
 export function createRequestScope(): RequestScope {
-  const storage = new AsyncLocalStorage<string>();
-  return { run: (address, work) => storage.run(address, work), remoteAddress: () => storage.getStore() };
+  const storage = new AsyncLocalStorage<Scope>();
+  const remoteAddress = () => storage.getStore()?.remoteAddress;
+  return {
+    run: (address, work) => storage.run({ remoteAddress: address }, work),
+    remoteAddress,
+    granting: (facts, work) => storage.run({ remoteAddress: remoteAddress(), facts }, work),
+    grantFacts: () => storage.getStore()?.facts,
+  };
 }
 
 /** An IPv4 caller of a listener for both families is given by its IPv4 address. */

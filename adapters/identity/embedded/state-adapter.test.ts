@@ -25,6 +25,7 @@ beforeAll(async () => {
     sealing: createSealing(systemRandom().bytes(32), systemRandom()),
     revocations: {
       isRevoked: async () => false,
+      isAnySessionRevoked: async () => false,
       revokeSession: async (sessionId) => {
         revoked.push(sessionId);
       },

@@ -7,6 +7,8 @@
 //  3. A grant is a session: its first row and the event that it opened are one transaction, its removal and the event that it
 //     closed another, and its tokens are refused everywhere before that.
 //  4. A device's code is taken over by one browser and answered once.
+//  5. A browser's session is found for as long as its grant lives, by every endpoint and for every client: the desk's, or without a
+//     desk that of the device which it approved last. This is the one place that asks.
 
 import type { Adapter, AdapterPayload } from "oidc-provider";
 import * as instant from "../../../contracts/src/instant.ts";
@@ -16,9 +18,10 @@ import type { Clock } from "../../../ports/clock.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
 import type { PostgresStore } from "../../postgres/store.ts";
 import type { Sql } from "../../postgres/store-transaction.ts";
+import { type GrantMade, grantMadeContext } from "../logins/browser-logins.ts";
 import { hashOf, type Sealing } from "../sealing.ts";
 import type { Library } from "./load-library.ts";
-import { actorOf, type Revocations } from "./options.ts";
+import { actorOf, cliClientId, type Revocations, webClientId } from "./options.ts";
 import type { RequestScope } from "./request-scope.ts";
 
 export interface StateOptions {
@@ -62,6 +65,7 @@ export function createStateAdapter(model: string, options: StateOptions): Adapte
     if (row === undefined) return undefined;
     if (Number(row.expires_us) <= clock.now() && model !== "DeviceCode") return undefined;
     const payload = payloadOf(row);
+    if (model === "Session" && (await isLoggedOut(payload, options))) return undefined;
     if (row.consumed_us === null) return payload;
     return { ...payload, consumed: Math.floor(Number(row.consumed_us) / instant.microsecondsPerSecond) };
   }
@@ -87,6 +91,7 @@ export function createStateAdapter(model: string, options: StateOptions): Adapte
       await write(
         sql,
         { model, idHash, payload, expiresInS, sealed: sealing.seal(JSON.stringify(payload), contextOf(idHash)) },
+        model === "Grant" ? madeNow(idHash, payload, options) : undefined,
         clock,
       );
     });
@@ -123,6 +128,30 @@ export function createStateAdapter(model: string, options: StateOptions): Adapte
   };
 }
 
+/** Whether what a browser logged in for has ended. */
+async function isLoggedOut(session: AdapterPayload, { revocations }: StateOptions): Promise<boolean> {
+  const { uid, accountId, authorizations } = session;
+  if (uid === undefined || accountId === undefined) return false;
+  const grantId = authorizations?.[webClientId]?.grantId ?? authorizations?.[cliClientId]?.grantId;
+  return revocations.isAnySessionRevoked([uid, ...(grantId === undefined ? [] : [grantId])].map(sessionIdOf));
+}
+
+interface Made {
+  readonly sessionHash: string;
+  readonly sealed: Uint8Array;
+}
+
+/** In which browser's session a grant is made; undefined for one that no browser made. */
+function madeNow(idHash: string, payload: AdapterPayload, options: StateOptions): Made | undefined {
+  const { accountId, clientId } = payload;
+  const facts = options.scope.grantFacts();
+  if (facts === undefined || accountId === undefined || clientId === undefined) return undefined;
+  const { sessionUid, program, address } = facts;
+  const made: GrantMade = { account: accountId, client: clientId, program, address, at: options.clock.now() };
+  const sealed = options.sealing.seal(JSON.stringify(made), grantMadeContext(idHash));
+  return { sessionHash: hashOf(sessionUid), sealed };
+}
+
 /** Whether a device's code was answered before, or was already taken over when somebody wants to take it over. */
 function isUsedUp(before: AdapterPayload | undefined, after: AdapterPayload): boolean {
   if (before === undefined) return false;
@@ -138,14 +167,15 @@ interface NewRow {
   readonly sealed: Uint8Array;
 }
 
-async function write(sql: Sql, row: NewRow, clock: Clock): Promise<void> {
+async function write(sql: Sql, row: NewRow, made: Made | undefined, clock: Clock): Promise<void> {
   const { grantId, uid, userCode } = row.payload;
   const hashed = (value: string | undefined): string | null => (value === undefined ? null : hashOf(value));
   await sql.write({
     name: "oidc_upsert",
     // What was used up stays so, whatever is saved over it.
-    text: `insert into oidc_state (model, id_hash, payload_sealed, grant_hash, uid_hash, user_code_hash, expires_us)
-           values ($1, $2, $3, $4, $5, $6, $7)
+    text: `insert into oidc_state
+             (model, id_hash, payload_sealed, grant_hash, uid_hash, user_code_hash, expires_us, session_hash, made_sealed)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
            on conflict (model, id_hash) do update set payload_sealed = excluded.payload_sealed, grant_hash = excluded.grant_hash,
              uid_hash = excluded.uid_hash, user_code_hash = excluded.user_code_hash, expires_us = excluded.expires_us`,
     values: [
@@ -156,6 +186,8 @@ async function write(sql: Sql, row: NewRow, clock: Clock): Promise<void> {
       hashed(uid),
       hashed(userCode),
       instant.plusMilliseconds(clock.now(), row.expiresInS * 1_000),
+      made?.sessionHash ?? null,
+      made?.sealed ?? null,
     ],
   });
 }

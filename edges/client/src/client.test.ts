@@ -279,7 +279,8 @@ describe("types", () => {
     expectTypeOf<ArgumentsOf<"rotateSigningKeys">["retire"]>().toEqualTypeOf<"after_overlap" | "at_once">();
     expectTypeOf<AnswerOf<"getMetrics">>().toEqualTypeOf<string>();
     expectTypeOf<AnswerOf<"getHealth">>().toEqualTypeOf<{ status: "ok"; notes?: string[]; insecure?: true }>();
-    expectTypeOf<AnswerOf<"logOut">>().toEqualTypeOf<{ effective_within_ms: number }>();
+    expectTypeOf<AnswerOf<"revokeSessions">>().toEqualTypeOf<{ effective_within_ms: number; known: boolean | null }>();
+    expectTypeOf<AnswerOf<"logOut">["device_logins"][number]["program"]>().toEqualTypeOf<string>();
     expectTypeOf<AnswerOf<"listServiceTokens">[number]["rotated_to"]>().toEqualTypeOf<string | undefined>();
     expectTypeOf<NonNullable<AnswerOf<"getIdentity">["second_factor"]>["enrolled_at"]>().toEqualTypeOf<string | null>();
     // In production it may be a request that a second admin signs.

@@ -66,8 +66,31 @@ describe("identity", () => {
 describe("sessions", () => {
   it("logs the caller out and says when it holds everywhere", async () => {
     const { route, calls } = fixture(logOut);
-    expect(await ask(route)).toEqual({ status: 200, body: { effective_within_ms: 2_000 } });
+    expect(await ask(route)).toEqual({ status: 200, body: { effective_within_ms: 2_000, device_logins: [] } });
     expect(calls).toEqual([["logOut", duty]]);
+  });
+
+  it("names the devices that go on, and takes the browser's dead cookie away", async () => {
+    const device = {
+      sessionId: "abc",
+      program: "ctl on desk-7",
+      address: "10.0.0.7",
+      approvedAt: nowForTests,
+      expiresAt: nowForTests,
+    };
+    const loggedOut = { deviceLogins: [device], endedCookie: { name: "portcullis_session", path: "/oidc" } };
+    expect(await ask(fixture(logOut, { loggedOut }).route)).toEqual({
+      status: 200,
+      body: {
+        effective_within_ms: 2_000,
+        device_logins: [
+          { session_id: "abc", program: "ctl on desk-7", address: "10.0.0.7", approved_at: time, expires_at: time },
+        ],
+      },
+      headers: {
+        "set-cookie": "portcullis_session=; Path=/oidc; Expires=Thu, 01 Jan 1970 00:00:00 GMT; HttpOnly; SameSite=Lax",
+      },
+    });
   });
 
   it("ends every session of a named person", async () => {

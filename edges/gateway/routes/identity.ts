@@ -3,13 +3,13 @@
 import { revocationMsMax } from "../../../contracts/src/authority.ts";
 import * as instant from "../../../contracts/src/instant.ts";
 import type { Route } from "../../../ports/http.ts";
-import type { FactorStatus } from "../../../ports/identity.ts";
+import type { DeviceLogin, FactorStatus } from "../../../ports/identity.ts";
 import { denied } from "../answers.ts";
 import { callerOf, defineRoute } from "../define-route.ts";
 import type { GatewayParts } from "../parts.ts";
 import {
-  endedAnswer,
   identityAnswer,
+  logOutAnswer,
   logOutBody,
   revokeSessionsAnswer,
   revokeSessionsBody,
@@ -68,12 +68,31 @@ export function logOut(parts: Pick<GatewayParts, "sessions">): Route {
     sentence: "End your own session and its tokens.",
     operation: "LogOut",
     body: logOutBody,
-    answers: { 200: endedAnswer },
+    answers: { 200: logOutAnswer },
     handle: async (request) => {
-      await parts.sessions.logOut(callerOf(request));
-      return { status: 200, body: { effective_within_ms: revocationMsMax } };
+      const { deviceLogins, endedCookie } = await parts.sessions.logOut(callerOf(request));
+      return {
+        status: 200,
+        body: { effective_within_ms: revocationMsMax, device_logins: deviceLogins.map(deviceLoginJson) },
+        ...(endedCookie === undefined ? {} : { headers: { "set-cookie": withoutCookie(endedCookie) } }),
+      };
     },
   });
+}
+
+function deviceLoginJson({ sessionId, program, address, approvedAt, expiresAt }: DeviceLogin): object {
+  return {
+    session_id: sessionId,
+    program,
+    address,
+    approved_at: instant.format(approvedAt),
+    expires_at: instant.format(expiresAt),
+  };
+}
+
+/** It opens nothing any more, so the browser need not keep it. */
+function withoutCookie({ name, path }: { readonly name: string; readonly path: string }): string {
+  return `${name}=; Path=${path}; Expires=Thu, 01 Jan 1970 00:00:00 GMT; HttpOnly; SameSite=Lax`;
 }
 
 /**

@@ -33,6 +33,23 @@ export const logOutBody = z.strictObject({}).optional();
 
 export const endedAnswer = z.object({ effective_within_ms: effectiveWithinMs });
 
+export const logOutAnswer = endedAnswer.extend({
+  device_logins: z
+    .array(
+      z.object({
+        session_id: z.string(),
+        program: z.string().meta({ description: "What asked to be let in, as it called itself." }),
+        address: z.string().meta({ description: "From where it asked." }),
+        approved_at: timeText,
+        expires_at: timeText,
+      }),
+    )
+    .meta({
+      description:
+        "Logins of `ctl` that were approved in the browser that logged out. They go on: log out there, or end every login of the person.",
+    }),
+});
+
 export const revokeSessionsAnswer = endedAnswer.extend({
   known: z
     .boolean()

@@ -9,7 +9,7 @@ import { useDanger } from "../danger/danger-dialog.tsx";
 import { useList } from "../data/use-list.ts";
 import { desks } from "../desk-list.ts";
 import { isHalted, modeOf } from "../model/halted.ts";
-import { utc } from "../model/moments.ts";
+import { utc, utcText } from "../model/moments.ts";
 import { ranges, rangeText } from "../model/range.ts";
 import { Theirs } from "../panels/theirs.tsx";
 import { useFrozen, useLinkWord, useNow, useSessionState, useWeb } from "../web-context.tsx";
@@ -264,12 +264,34 @@ function LoginOver() {
 }
 
 function LoggedOut() {
-  const { session } = useWeb();
+  const { session, identity } = useWeb();
   const isEnded = useSyncExternalStore(session.subscribe, session.isEnded);
+  const deviceLogins = useSyncExternalStore(session.subscribe, session.deviceLogins);
   return (
     <main className="alone" data-testid="logged-out">
       <h1>You are logged out</h1>
       <p>Every tab of this browser is. Nothing of the desks is kept here.</p>
+      {new URL(identity.issuer).origin !== window.location.origin && (
+        <p data-testid="issuers-login">
+          The login at <bdi>{identity.issuer}</bdi> is that issuer’s and may go on: log out there as well.
+        </p>
+      )}
+      {deviceLogins.length > 0 && (
+        <div data-testid="device-logins">
+          <p>What was approved in this browser is a login of its own and goes on:</p>
+          <ul>
+            {deviceLogins.map((login) => (
+              <li key={login.session_id}>
+                <bdi>{login.program}</bdi> from {login.address}, since {utcText(login.approved_at)}
+              </li>
+            ))}
+          </ul>
+          <p>
+            It ends with <code>ctl auth logout</code> there, or when an administrator runs{" "}
+            <code>ctl auth revoke-sessions</code>.
+          </p>
+        </div>
+      )}
       {!isEnded && (
         <p role="alert" className="note critical">
           The server did not confirm it: whoever opens this browser may still be logged in at it. Log in and out again,

@@ -74,6 +74,7 @@ describe("a login", () => {
     await good.session.logOut(async () => {
       expect([good.session.state(), good.posted]).toEqual(["out", ["logged out"]]);
       sentWith = await good.session.token();
+      return {};
     });
     expect([sentWith, await good.session.token()]).toEqual(["first", undefined]);
     expect([good.session.state(), good.posted, good.session.isEnded()]).toEqual(["out", ["logged out"], true]);
@@ -86,5 +87,37 @@ describe("a login", () => {
     const other = fixture(async () => undefined);
     other.channel.onmessage?.({ data: "logged out" } as MessageEvent);
     expect([other.session.state(), await other.session.token()]).toEqual(["out", undefined]);
+  });
+
+  test("whose token has run out is ended with another one, and what goes on is kept for the page", async () => {
+    const stale = fixture(async () => ({ token: "second", refreshToken: "r2", lastsS: 300 }));
+    stale.pass(290_000);
+    const device = {
+      session_id: "a",
+      program: "ctl on desk-7",
+      address: "10.0.0.7",
+      approved_at: "2026-11-19T08:00:00Z",
+    };
+    let sentWith: string | undefined;
+    await stale.session.logOut(async () => {
+      sentWith = await stale.session.token();
+      return { device_logins: [device] };
+    });
+    expect([sentWith, stale.sent, stale.session.isEnded()]).toEqual(["second", ["r1"], true]);
+    expect(stale.session.deviceLogins()).toEqual([device]);
+    expect([await stale.session.token(), stale.session.state()]).toEqual([undefined, "out"]);
+
+    // In the middle of a renewal: its token is used, and not dropped.
+    let answer: (tokens: Tokens) => void = () => undefined;
+    const busy = fixture(() => new Promise((resolve) => (answer = resolve)));
+    busy.pass(290_000);
+    const asked = busy.session.token();
+    const out = busy.session.logOut(async () => {
+      sentWith = await busy.session.token();
+      return {};
+    });
+    answer({ token: "third", refreshToken: "r3", lastsS: 300 });
+    await out;
+    expect([sentWith, await asked, busy.sent]).toEqual(["third", undefined, ["r1"]]);
   });
 });

@@ -17,9 +17,24 @@ export interface Session {
   /** Logs in again and returns to this address. */
   renew(): Promise<void>;
   /** Ends it in every tab, whatever the server answers; `end` ends it at the server. */
-  logOut(end: () => Promise<unknown>): Promise<void>;
+  logOut(end: () => Promise<Ended>): Promise<void>;
   /** False when the server did not confirm that the login is ended there as well. */
   isEnded(): boolean;
+  /** What the server said goes on. */
+  deviceLogins(): readonly DeviceLogin[];
+}
+
+/** A login of `ctl` that was approved in this browser. */
+interface DeviceLogin {
+  readonly session_id: string;
+  readonly program: string;
+  readonly address: string;
+  readonly approved_at: string;
+}
+
+/** An older server names none. */
+interface Ended {
+  readonly device_logins?: readonly DeviceLogin[];
 }
 
 interface SessionOptions {
@@ -39,9 +54,10 @@ export function openSession(first: Tokens, { clock, timers, provider, channel, r
   let held: Tokens | undefined = first;
   let since = clock.now();
   let state: SessionState = "in";
-  let renewing: Promise<string | undefined> | undefined;
-  let ending: Tokens | undefined;
+  let renewing: Promise<Tokens | undefined> | undefined;
+  let ending: Promise<Tokens | undefined> | undefined;
   let isEnded = true;
+  let deviceLogins: readonly DeviceLogin[] = [];
   const listeners = new Set<() => void>();
   const become = (next: SessionState): void => {
     if (state === next || state === "out") return;
@@ -54,32 +70,38 @@ export function openSession(first: Tokens, { clock, timers, provider, channel, r
     become("out");
   };
 
-  async function renewed(): Promise<string | undefined> {
+  const isFresh = (): boolean =>
+    held !== undefined && millisecondsBetween(since, clock.now()) < held.lastsS * 1_000 - marginMs;
+
+  async function another(): Promise<Tokens | undefined> {
     const refreshToken = held?.refreshToken;
     if (held !== undefined) held = { ...held, refreshToken: undefined };
-    const fresh =
-      (refreshToken === undefined ? undefined : await provider.refresh(refreshToken)) ?? (await provider.silently());
+    return (refreshToken === undefined ? undefined : await provider.refresh(refreshToken)) ?? provider.silently();
+  }
+
+  async function renewed(): Promise<string | undefined> {
+    renewing ??= another().finally(() => {
+      renewing = undefined;
+    });
+    const fresh = await renewing;
     if (state === "out") return undefined;
     if (fresh === undefined) {
       held = undefined;
       become("expired");
       return undefined;
     }
-    held = fresh;
-    since = clock.now();
+    if (held !== fresh) {
+      held = fresh;
+      since = clock.now();
+    }
     become("in");
     return fresh.token;
   }
 
   return {
     async token() {
-      if (state !== "in") return ending?.token;
-      if (held !== undefined && millisecondsBetween(since, clock.now()) < held.lastsS * 1_000 - marginMs)
-        return held.token;
-      renewing ??= renewed().finally(() => {
-        renewing = undefined;
-      });
-      return renewing;
+      if (state !== "in") return (await ending)?.token;
+      return isFresh() ? held?.token : renewed();
     },
     refused() {
       if (held !== undefined) held = { ...held, lastsS: 0 };
@@ -91,13 +113,17 @@ export function openSession(first: Tokens, { clock, timers, provider, channel, r
     },
     renew: () => provider.begin(returnTo()),
     async logOut(end) {
-      // At once, in every tab: nobody waits for a server that may not answer. It is asked with the token that was held.
-      ending = held;
+      // At once, in every tab: nobody waits for a server that may not answer. It is asked with the token that was held, or with another one where that
+      // has run out: what the browser can still renew would otherwise go on.
+      ending = isFresh() ? Promise.resolve(held) : (renewing ?? another());
       held = undefined;
       channel.postMessage("logged out");
       become("out");
       const asked = end().then(
-        () => true,
+        (ended) => {
+          deviceLogins = ended.device_logins ?? [];
+          return true;
+        },
         () => false,
       );
       isEnded = await Promise.race([asked, timers.sleep(endMsMax).then(() => false)]);
@@ -105,5 +131,6 @@ export function openSession(first: Tokens, { clock, timers, provider, channel, r
       for (const listen of listeners) listen();
     },
     isEnded: () => isEnded,
+    deviceLogins: () => deviceLogins,
   };
 }

@@ -4868,12 +4868,39 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "effective_within_ms": 1
+                     *       "effective_within_ms": 1,
+                     *       "device_logins": [
+                     *         {
+                     *           "session_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "program": "text",
+                     *           "address": "text",
+                     *           "approved_at": "2026-11-17T14:30:00.000000Z",
+                     *           "expires_at": "2026-11-17T14:30:00.000000Z"
+                     *         }
+                     *       ]
                      *     }
                      */
                     "application/json": {
                         /** @description Every process refuses what was ended at the latest after this many milliseconds. */
                         effective_within_ms: number;
+                        /** @description Logins of `ctl` that were approved in the browser that logged out. They go on: log out there, or end every login of the person. */
+                        device_logins: {
+                            session_id: string;
+                            /** @description What asked to be let in, as it called itself. */
+                            program: string;
+                            /** @description From where it asked. */
+                            address: string;
+                            /**
+                             * Format: date-time
+                             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                             */
+                            approved_at: string;
+                            /**
+                             * Format: date-time
+                             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                             */
+                            expires_at: string;
+                        }[];
                     };
                 };
             };

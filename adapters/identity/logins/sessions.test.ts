@@ -1,16 +1,19 @@
 // Ending logins: the right rows, for long enough, and an event.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { plusMilliseconds } from "../../contracts/src/instant.ts";
-import type { Identity, Sessions } from "../../ports/identity.ts";
-import { type IdentityFixture, openIdentityFixture, person } from "../../testkit/identity/operators.ts";
-import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
-import { systemRandom } from "../system/random.ts";
-import { savePending } from "./factor-rows.ts";
-import { insertToken } from "./service-token-rows.ts";
-import { createSessions, isSessionRevoked, isSubjectRevoked } from "./sessions.ts";
-import { makeProof } from "./step-up-proofs.ts";
+import { plusMilliseconds } from "../../../contracts/src/instant.ts";
+import type { Identity, Sessions } from "../../../ports/identity.ts";
+import { type IdentityFixture, openIdentityFixture, person } from "../../../testkit/identity/operators.ts";
+import { type TestDatabase, testDatabase } from "../../../testkit/postgres.ts";
+import { systemRandom } from "../../system/random.ts";
+import { savePending } from "../factor-rows.ts";
+import { createSealing } from "../sealing.ts";
+import { insertToken } from "../service-token-rows.ts";
+import { makeProof } from "../step-up-proofs.ts";
+import { isAnySessionRevoked, isSubjectRevoked } from "./revocation-rows.ts";
+import { createSessions } from "./sessions.ts";
 
 const duty = person("duty");
+const sealing = createSealing(systemRandom().bytes(32), systemRandom());
 let database: TestDatabase;
 let fixture: IdentityFixture;
 let sessions: Sessions;
@@ -21,6 +24,7 @@ beforeEach(async () => {
   sessions = createSessions({
     store: fixture.store,
     clock: fixture.clock,
+    sealing,
     issuer: () => duty.issuer,
     sessionS: 43_200,
     everybodyIsKnown: true,
@@ -34,7 +38,8 @@ afterEach(async () => {
 
 const revocations = () =>
   fixture.rows("select kind, id, revoked_us, until_us, actor from identity_revocation order by kind, id");
-const sessionRevoked = (id: string) => fixture.store.transactSql("test", (_unit, sql) => isSessionRevoked(sql, id));
+const sessionRevoked = (id: string) =>
+  fixture.store.transactSql("test", (_unit, sql) => isAnySessionRevoked(sql, [id]));
 const subjectRevoked = (id: string, ms: number) =>
   fixture.store.transactSql("test", (_unit, sql) =>
     isSubjectRevoked(sql, id, plusMilliseconds(fixture.clock.now(), ms)),
@@ -129,7 +134,7 @@ describe("sessions", () => {
     expect(await sessions.revokeAll(person("relief"), "operator:nobody")).toEqual({ known: false });
     expect((await revocations()).map(({ id }) => id)).toContain("operator:nobody");
     const elsewhere = { issuer: () => "https://login.example", sessionS: 43_200, everybodyIsKnown: false };
-    const foreign = createSessions({ store: fixture.store, clock: fixture.clock, ...elsewhere });
+    const foreign = createSessions({ store: fixture.store, clock: fixture.clock, sealing, ...elsewhere });
     expect(await foreign.revokeAll(person("relief"), "operator:nobody")).toEqual({ known: null });
   });
 

@@ -1,12 +1,12 @@
 // The embedded provider with the real list of ended logins behind it: what ended stays ended, whatever the provider is called meanwhile.
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { Fault } from "../../contracts/src/fault.ts";
-import { openProviderFixture, type ProviderFixture } from "../../testkit/identity/embedded-provider.ts";
-import { person } from "../../testkit/identity/operators.ts";
-import { nextSecond } from "../../testkit/next-second.ts";
-import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
-import { openPeer, type PostgresPeer } from "../../testkit/postgres-fixture.ts";
-import { systemClock } from "../system/clock.ts";
+import { Fault } from "../../../contracts/src/fault.ts";
+import { openProviderFixture, type ProviderFixture } from "../../../testkit/identity/embedded-provider.ts";
+import { person } from "../../../testkit/identity/operators.ts";
+import { nextSecond } from "../../../testkit/next-second.ts";
+import { type TestDatabase, testDatabase } from "../../../testkit/postgres.ts";
+import { openPeer, type PostgresPeer } from "../../../testkit/postgres-fixture.ts";
+import { systemClock } from "../../system/clock.ts";
 import { createProviderRevocations } from "./provider-revocations.ts";
 import { createSessions } from "./sessions.ts";
 
@@ -45,6 +45,7 @@ test("a person who was revoked stays out when the issuer's address changes, and 
     ...common,
     everybodyIsKnown: true,
     store: peer.store,
+    sealing: fixture.sealing,
     issuer: () => fixture.issuer,
   });
   const [ended, other] = [
