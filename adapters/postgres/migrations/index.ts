@@ -58,7 +58,7 @@ import { bustsMigration } from "./0055-busts.ts";
 import { tokenFundsMigration } from "./0056-token-funds.ts";
 import { eventContentsMigration } from "./0057-event-contents.ts";
 import { referenceRequestsMigration } from "./0058-reference-requests.ts";
-import { loginGrantsMigration } from "./0058-login-grants.ts";
+import { loginGrantsMigration } from "./0059-login-grants.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,

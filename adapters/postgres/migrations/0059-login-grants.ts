@@ -9,4 +9,4 @@ comment on column oidc_state.made_sealed is 'Of a grant: for whom, by which clie
 create index oidc_state_by_session on oidc_state (session_hash) where session_hash is not null;
 `;
 
-export const loginGrantsMigration: Migration = { number: 58, name: "login-grants", sql };
+export const loginGrantsMigration: Migration = { number: 59, name: "login-grants", sql };
