@@ -80,7 +80,7 @@ async function freshStart(at: string, number: number) {
     navs: () => reported<NavUpdated>(subjects.navUpdated).filter(({ fund_id: id }) => id === "alpha"),
     /** The first positions, on both sides; order management put none in, because it was there before the funds were. */
     async hold(): Promise<void> {
-      await time.finish("the positions", seedPositions({ ...made.bystander("setup"), settings }));
+      await time.finish("the positions", seedPositions({ ...made.bystander("oms"), settings }));
       await time.finish("the broker", made.outside.connect().begin(firstHoldings()));
     },
     halts: () => made.tables.risk.halts.filter(({ fund_id: id }) => id === "alpha"),

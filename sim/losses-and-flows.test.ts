@@ -47,7 +47,7 @@ async function begin(seed: number) {
       .filter(({ fund_id: id }) => id === "alpha");
   while (made.running().length < 4) await pass(100);
   await pass(3_000);
-  await time.finish("the positions", seedPositions({ ...made.bystander("setup"), settings }));
+  await time.finish("the positions", seedPositions({ ...made.bystander("oms"), settings }));
   await time.finish("the broker", made.outside.connect().begin(firstHoldings()));
   for (let waited = 0; Number(navs().at(-1)?.positions_value ?? "0") <= 0; waited += 100) {
     expect(waited).toBeLessThan(10_000);

@@ -36,7 +36,7 @@ async function running(seed: number) {
   const settings = { ...testSettings, seedPaperPlatform: true, stops };
   const made = platform({ time, faults: faults(time.prng.fork("weather")), settings });
   const setUp = async (): Promise<void> => {
-    const ports = { ...made.bystander("setup"), settings };
+    const ports = { ...made.bystander("oms"), settings };
     await seedTreasury(ports);
     await seedEnvelopes(ports);
     await seedPositions(ports);

@@ -35,7 +35,7 @@ async function begin(seed: number) {
   const pass = (ms: number) => time.run({ untilMs: time.elapsedMs() + ms });
   while (made.running().length < 4) await pass(100);
   await pass(3_000);
-  await time.finish("the positions", seedPositions({ ...made.bystander("setup"), settings }));
+  await time.finish("the positions", seedPositions({ ...made.bystander("oms"), settings }));
   await time.finish("the broker", made.outside.connect().begin(firstHoldings()));
   await pass(3_000);
   const reported = <Payload>({ name }: { readonly name: string }): Payload[] =>

@@ -164,7 +164,7 @@ async function loseMoney({ time, platform: made, witness: { promises } }: Run, f
 
 /** The funds, their limits, capital and first positions, on both sides, before anything may fail. */
 async function setUp({ platform: made, time, settings }: Run): Promise<void> {
-  const ports = { ...made.bystander("setup"), settings: { ...settings, seedPaperPlatform: true } };
+  const ports = { ...made.bystander("oms"), settings: { ...settings, seedPaperPlatform: true } };
   await seedTreasury(ports);
   await seedEnvelopes(ports);
   await seedPositions(ports);

@@ -55,7 +55,7 @@ async function open(plantedBug?: PlantedBug) {
   }
   while (made.running().length < 4) await pass(100);
   await pass(3_000);
-  await time.finish("the positions", seedPositions({ ...made.bystander("setup"), settings }));
+  await time.finish("the positions", seedPositions({ ...made.bystander("oms"), settings }));
   const broker = made.outside.connect();
   await time.finish("the broker", broker.begin(firstHoldings()));
   await pass(5_000);

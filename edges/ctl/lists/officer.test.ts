@@ -125,7 +125,9 @@ describe("orders", () => {
     const shown = await run("why o-1");
     expect(shown.exit).toBe(0);
     expect(shown.stdout).toContain("DENIED at the door of order management: FUND_HALTED\nalpha is halted: news");
-    expect(shown.stdout).toContain("fund alpha, since 2026-11-15T13:29:00Z (1 min ago), by operator:duty: news");
+    expect(shown.stdout).toContain(
+      "fund alpha, since 2026-11-15T13:29:00Z (1 min ago), by operator:duty. Reason: “news”",
+    );
     server.on("GET /v1/halts/status?id=alpha", { body: { known: true, halts: [], progress: [], restarts: [] } });
     expect((await run("why o-1")).stdout).toContain("That halt is no longer in force.");
     server.on("GET /v1/oms/orders/o-1", problem(404, "NOT_FOUND", "no"));

@@ -21,13 +21,16 @@ let seed = 45_200;
 async function begin(): Promise<[RiskEngineFixture, EngineLife]> {
   seed += 1;
   const fixture = await riskEngineFixture({ seed });
-  return [fixture, await fixture.start()];
+  const life = await fixture.start();
+  // What their fills are of; one of an order that nobody asked about waits to be accepted.
+  await fixture.finish(life.check({ order_id: "theirs", quantity: "100" }));
+  return [fixture, life];
 }
 
 function fillOf(fixture: RiskEngineFixture, n: number, differs: Partial<Fill> = {}): Fill {
   return {
     fill_id: `f-${n}`,
-    order_id: `theirs-${n}`,
+    order_id: "theirs",
     fund_id: "alpha",
     strategy_id: "alpha-momentum",
     symbol: "AAPL",
