@@ -118,7 +118,7 @@ describe("what is halted", () => {
     expect(asked.body["restarts"]).toEqual(everything["restarts"]);
     expect(await rpc("GetHaltStatus", { fund_id: "" })).toMatchObject({ request_id: asked.body["request_id"] });
     const list = await ctl("riskengine halts list");
-    expect(list.stderr).toContain(`The request ${asked.body["request_id"]} to lift all of them waits for a co-signer`);
+    expect(list.stderr).toContain(`request ${asked.body["request_id"]}, to lift every halt`);
     for (const fund_id of ["nowhere", "alpha-momentum"]) {
       expect(await rpc("GetHaltStatus", { fund_id })).toMatchObject({
         status: "NOT_FOUND",
@@ -167,19 +167,20 @@ describe("on a terminal", () => {
   test("everything is lifted by two people who type word and code, and each sees what restarts and which baseline applies", async () => {
     const shown = await ctl("cmd resume --reason over", { typed: ["RESUME", await fixture.codeOf(operator, "right")] });
     expect(shown.exit).toBe(8);
-    expect(shown.stderr).toContain("FIRM_HALT  the firm");
+    expect(shown.stderr).toContain("What   │ FIRM_HALT, the firm");
     expect(shown.stderr).toMatch(/May trade again afterwards: .*beta-trend/);
     expect(shown.stdout).toMatch(/^Baseline +Losses go on being counted from the baseline that they had\.$/m);
     const request = /^Request +(\S+)$/m.exec(shown.stdout)?.[1];
     const listed = await ctl("riskengine halts list");
-    expect(listed.stderr).toContain(`The request ${request} to lift all of them waits for a co-signer`);
+    expect(listed.stderr).toContain(`request ${request}, to lift every halt`);
     expect(await fixture.inForce()).toHaveLength(3);
     const relief = await fixture.caller("operator");
     const typed = ["RESUME", await fixture.codeOf(relief, "right")];
     const signed = await ctl(`cmd resume --cosign ${request}`, { by: relief, typed });
     expect([signed.exit, signed.stderr]).toEqual([0, expect.stringContaining("With your signature ALL of these")]);
-    expect(signed.stderr).toContain(`${operator.actor} asks: over`);
-    expect(signed.stderr).toContain("Once it is signed: Losses go on being counted from the baseline that they had.");
+    expect(signed.stderr).toContain(`Who      │ ${operator.actor}\n`);
+    expect(signed.stderr).toContain("Reason   │ over\n");
+    expect(signed.stderr).toContain("Baseline │ Losses go on being counted from the baseline that they had.\n");
     expect(signed.stdout).toContain(
       "3 halts are lifted (of 3 shown). Losses go on being counted from the baseline that they had.",
     );
@@ -188,7 +189,7 @@ describe("on a terminal", () => {
 
   test("without a reason every halt is shown all the same, and the refusal is the server's", async () => {
     const shown = await ctl("cmd resume --confirm RESUME");
-    expect([shown.exit, shown.stderr]).toEqual([6, expect.stringContaining("FIRM_HALT  the firm")]);
+    expect([shown.exit, shown.stderr]).toEqual([6, expect.stringContaining("What   │ FIRM_HALT, the firm")]);
     expect(shown.stderr).toMatch(/reason/i);
     const asked = await ctl("cmd resume", { typed: ["looked at", "RESUME", "000000"] });
     expect([asked.exit, asked.stderr]).toEqual([5, expect.stringContaining("Why, in your words: ")]);

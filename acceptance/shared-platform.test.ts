@@ -31,6 +31,7 @@ test("a halt, a resting order, a person and a token that a file leaves there are
       { action: "IssueServiceToken", parameters: token },
       token,
     )) as { readonly id: string };
+    const [quote] = (await ask("GET", "/v1/market/quotes?symbols=AAPL")) as [{ readonly bid: string }];
     const order = {
       order_id: `${fundId}-resting`,
       idempotency_key: `${fundId}-resting`,
@@ -40,7 +41,8 @@ test("a halt, a resting order, a person and a token that a file leaves there are
       side: "BUY",
       quantity: "1",
       order_type: "LIMIT",
-      limit_price: "221",
+      // Below the market, so that it rests, and within the collar of 5 %.
+      limit_price: (Number(quote.bid) * 0.97).toFixed(2),
       tif: "GTC",
       broker: "paper",
       asset_class: "EQUITY",

@@ -14,7 +14,7 @@ import { directionOf } from "../state/terms.ts";
 import { movePending } from "./exposure.ts";
 
 /** By how much a line's pending quantities are higher than those of its open orders. */
-export interface Doubt {
+interface Doubt {
   readonly buys: Amount;
   readonly sells: Amount;
 }

@@ -45,7 +45,7 @@ interface Numbered {
 }
 
 export const rangesMax = 200;
-export const refusedMax = 200;
+const refusedMax = 200;
 
 export const nothingHeard: ForeignPosition = { last: undefined, missing: [] };
 

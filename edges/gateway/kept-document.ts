@@ -53,7 +53,7 @@ function takesGzip(accepted: string | readonly string[] | undefined): boolean {
   const codings = String(accepted ?? "")
     .toLowerCase()
     .split(",")
-    .map((coding) => coding.trim().split(/\s*;\s*/));
+    .map((coding) => coding.split(";").map((part) => part.trim()));
   const asked = codings.find(([name]) => name === "gzip") ?? codings.find(([name]) => name === "*");
   return asked !== undefined && !asked.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
 }

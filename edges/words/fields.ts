@@ -49,6 +49,6 @@ export function requestGroup(status: HaltStatus, now: Instant): FieldGroup {
   };
 }
 
-export function restartsText(restarts: readonly string[]): string {
+function restartsText(restarts: readonly string[]): string {
   return restarts.length === 0 ? "nothing: another halt still covers it" : restarts.join(", ");
 }

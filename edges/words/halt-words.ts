@@ -45,7 +45,7 @@ export function scopeWord(severity: Halt["severity"] | undefined): string {
 }
 
 /** What somebody wrote, in a line of ours: where it begins and ends can be seen, and it cannot end itself. */
-export function quoted(text: string): string {
+function quoted(text: string): string {
   return `“${clean(text).replaceAll(/[“”]/g, '"')}”`;
 }
 

@@ -10,7 +10,7 @@ export const marginMs = 3_600_000;
 /** A person's sessions may outlast what is configured now; these rows are few, so they may stay. */
 const personS = 31 * 86_400;
 
-export interface Revocation {
+interface Revocation {
   readonly kind: "token" | "session" | "subject";
   readonly id: string;
   readonly at: Instant;

@@ -31,7 +31,7 @@ export const identityAnswer = z.object({
 /** Nothing to say; an empty object is what many clients send then. */
 export const logOutBody = z.strictObject({}).optional();
 
-export const endedAnswer = z.object({ effective_within_ms: effectiveWithinMs });
+const endedAnswer = z.object({ effective_within_ms: effectiveWithinMs });
 
 export const logOutAnswer = endedAnswer.extend({
   device_logins: z

@@ -2,8 +2,8 @@
 
 import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import { useEffect, useSyncExternalStore } from "react";
-import { clean } from "../../../contracts/src/text/clean.ts";
 import { fromUnixMs } from "../../../contracts/src/instant.ts";
+import { clean } from "../../../contracts/src/text/clean.ts";
 import { haltAsk } from "../danger/asks.ts";
 import { useDanger } from "../danger/danger-dialog.tsx";
 import { useList } from "../data/use-list.ts";

@@ -1,8 +1,8 @@
 // Figures as they stand on the desks: the sign always, groups of thousands, gain and loss by arrow and sign and only then by colour.
 
 import { Fragment } from "react";
-import { clean } from "../../../contracts/src/text/clean.ts";
 import * as decimal from "../../../contracts/src/decimal.ts";
+import { clean } from "../../../contracts/src/text/clean.ts";
 import { amount, percent } from "../../words/figures.ts";
 import { Theirs } from "./theirs.tsx";
 

@@ -1,7 +1,7 @@
 // What denies new risk now and what ends it; and every halt with the proof of its three steps.
 
-import { clean } from "../../../contracts/src/text/clean.ts";
 import type { Instant } from "../../../contracts/src/instant.ts";
+import { clean } from "../../../contracts/src/text/clean.ts";
 import type { Field } from "../../words/fields.ts";
 import { byStrictness, provenText, scopeOf } from "../../words/halt-words.ts";
 import { blockScope } from "../../words/risk-words.ts";

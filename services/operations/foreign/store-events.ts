@@ -30,7 +30,7 @@ const batchMax = 100;
 export const waitingMax = 1_024;
 const shownMax = 4_000;
 
-export interface Arrived {
+interface Arrived {
   readonly event: { readonly taken: Taken } | { readonly unread: Unread };
   readonly isDry: boolean;
 }
