@@ -191,7 +191,7 @@ async function openProvider(
     sessionS: identity.session_s,
     signingKeyS: identity.signing_key_s,
     secretsPrefix: secrets.prefix,
-    people: createOperators({ ...options, hashing }),
+    people: createOperators({ ...options, hashing, sealing }),
     factors: createLoginFactors({ ...options, sealing }),
     revocations: createProviderRevocations({ ...options, sessionS: identity.session_s }),
   });

@@ -34,6 +34,7 @@ beforeAll(async () => {
     timers: systemTimers(),
     random: systemRandom(),
     hashing,
+    sealing: fixture.sealing,
   });
   await putOperator(fixture, { name: "ada", passwordHash: await real.hash(password), roles: ["operator", "admin"] });
 });
@@ -67,13 +68,10 @@ describe("operators", () => {
     }
     expect(new Set(costs)).toEqual(new Set(["$argon2id$v=19$m=19456,t=2,p=1"]));
     const reported = (await refusals()).slice(before.length).map(({ payload }) => payload);
-    expect(reported.map(({ principal }) => principal)).toEqual([
-      "operator:ada",
-      "operator:nobody",
-      "operator:?",
-      "operator:?",
-      "operator:?",
-    ]);
+    const [known, ...unknown] = reported.map(({ principal }) => principal);
+    expect(known).toBe("operator:ada");
+    expect(new Set(unknown).size, "a pseudonym for each").toBe(4);
+    for (const principal of unknown) expect(principal).toMatch(/^operator:unknown-[0-9a-f]{12}$/);
     expect(reported[0]).toMatchObject({ method: "password", code: "UNAUTHENTICATED", remote_address: remoteAddress });
   });
 
@@ -112,7 +110,7 @@ describe("operators", () => {
     }
     for (let count = 0; count < 5; count += 1) await operators.authenticate("ada", "wrong", `198.51.100.${count}`);
     const reported = (await refusals()).slice(before).map(({ payload }) => payload);
-    expect(reported.filter(({ principal }) => String(principal).startsWith("operator:invented"))).toHaveLength(20);
+    expect(reported.filter(({ principal }) => String(principal).startsWith("operator:unknown-"))).toHaveLength(20);
     expect(reported.filter(({ principal }) => principal === "operator:ada")).toHaveLength(5);
     fixture.clock.pass(60_000);
     await operators.authenticate("invented-again", "wrong", remoteAddress);
@@ -120,6 +118,16 @@ describe("operators", () => {
     // Counted once.
     await operators.authenticate("invented-once-more", "wrong", remoteAddress);
     expect((await refusals()).at(-1)?.payload).not.toHaveProperty("reason");
+  });
+
+  it("4: writes the same pseudonym for the same name, and the name nowhere", async () => {
+    fixture.clock.pass(60_000);
+    for (let count = 0; count < 2; count += 1)
+      await operators.authenticate("hunter2-typed-as-a-name", "x", remoteAddress);
+    const [first, second] = (await refusals()).slice(-2).map(({ payload }) => payload["principal"]);
+    expect(first).toBe(`operator:unknown-${fixture.sealing.pseudonym("hunter2-typed-as-a-name")}`);
+    expect(second).toBe(first);
+    expect(await fixture.dump()).not.toContain("hunter2");
   });
 
   it("keeps no password in clear", async () => {

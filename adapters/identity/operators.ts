@@ -4,6 +4,8 @@
 //  2. Every wrong password for somebody who exists is an event; too many from one address for one name are refused without looking.
 //  3. Wrong passwords for names that nobody has are a sample, twenty a minute, and a count: whoever invents names cannot make the record grow at
 //     will. What is not recorded takes as long as what is (1).
+//  4. A name that nobody has stands nowhere as it was typed: it may be a password in the wrong field. Records carry a pseudonym of it, the same for the
+//     same text.
 import { isRole } from "../../contracts/src/authority.ts";
 import { format, millisecondsBetween } from "../../contracts/src/instant.ts";
 import { idText } from "../../contracts/src/records/fields.ts";
@@ -15,6 +17,7 @@ import { attemptWindow } from "../listener/attempt-window.ts";
 import type { PostgresStore } from "../postgres/store.ts";
 import type { People, Person } from "./embedded/options.ts";
 import type { PasswordHashing } from "./password-hashing.ts";
+import type { Sealing } from "./sealing.ts";
 import { createWrongPasswords } from "./wrong-passwords.ts";
 
 interface OperatorsOptions {
@@ -23,6 +26,7 @@ interface OperatorsOptions {
   readonly timers: Pick<Timers, "sleep">;
   readonly random: Random;
   readonly hashing: PasswordHashing;
+  readonly sealing: Pick<Sealing, "pseudonym">;
 }
 
 interface OperatorRow {
@@ -34,7 +38,7 @@ interface OperatorRow {
 
 /** A refused attempt has left its event when it is answered; a login's own event is its owner's. */
 export function createOperators(options: OperatorsOptions): People {
-  const { store, clock, hashing } = options;
+  const { store, clock, hashing, sealing } = options;
   const wrongPasswords = createWrongPasswords(clock);
   const invented = attemptWindow(clock);
   const pace = recordingPace(options);
@@ -62,12 +66,11 @@ export function createOperators(options: OperatorsOptions): People {
     });
   }
 
-  async function tellRefused(name: string, remoteAddress: string, more: number): Promise<void> {
+  async function tellRefused(principal: string, remoteAddress: string, more: number): Promise<void> {
     const address = lineOf(remoteAddress);
     await store.transact("identity.session_refused", async ({ events }) => {
       await events.publish(subjects.sessionRefused, {
-        // What is no name may be a password in the wrong field: records keep nothing of it.
-        principal: idText.safeParse(name).success ? `operator:${name}` : "operator:?",
+        principal,
         method: "password",
         code: "UNAUTHENTICATED",
         ...(address === "" ? {} : { remote_address: address }),
@@ -90,8 +93,9 @@ export function createOperators(options: OperatorsOptions): People {
       // Whoever is disabled hears what everybody hears who may not: a right password is no news to give away.
       if (row === undefined || row.disabled || !isRight) {
         const more = row === undefined ? invented.admit() : 0;
+        const principal = `operator:${row?.name ?? `unknown-${sealing.pseudonym(name)}`}`;
         if (more === undefined) await pace.wait();
-        else await pace.measured(() => tellRefused(name, remoteAddress, more));
+        else await pace.measured(() => tellRefused(principal, remoteAddress, more));
         return { ok: false, code: "UNAUTHENTICATED" };
       }
       wrongPasswords.forget(name, remoteAddress);

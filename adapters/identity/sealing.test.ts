@@ -17,6 +17,15 @@ describe("sealing", () => {
     expect(sealing.seal("in clear", "c").includes("in clear")).toBe(false);
   });
 
+  it("3: gives the same text the same pseudonym under one key, and another under another", () => {
+    const [key, other] = [random.bytes(32), random.bytes(32)];
+    const pseudonym = createSealing(key, random).pseudonym("ada");
+    expect(pseudonym).toMatch(/^[0-9a-f]{12}$/);
+    expect(createSealing(key, random).pseudonym("ada")).toBe(pseudonym);
+    expect(createSealing(key, random).pseudonym("ada ")).not.toBe(pseudonym);
+    expect(createSealing(other, random).pseudonym("ada")).not.toBe(pseudonym);
+  });
+
   it("1: does not open for another context", () => {
     const sealing = createSealing(random.bytes(32), random);
     const sealed = sealing.seal("secret", "second_factor a");

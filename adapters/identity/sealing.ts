@@ -3,7 +3,8 @@
 //
 //  1. What was sealed for one context cannot be opened for another: a row's secret is useless in any other row.
 //  2. Changed bytes never open; neither do bytes that were sealed under another key.
-import { createCipheriv, createDecipheriv, hash } from "node:crypto";
+//  3. What a pseudonym stands for can be tried out by nobody who has not the key.
+import { createCipheriv, createDecipheriv, createHmac, hash } from "node:crypto";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { Random } from "../../ports/random.ts";
 import type { Secrets } from "../../ports/secrets.ts";
@@ -14,6 +15,8 @@ export interface Sealing {
   seal(text: string, context: string): Buffer;
   /** A fault INTERNAL when the bytes were changed, belong elsewhere or were sealed under another key. */
   open(bytes: Uint8Array, context: string): string;
+  /** Twelve hexadecimal digits, the same for the same text: for records that may not keep the text. */
+  pseudonym(text: string): string;
 }
 
 const formatVersion = 1;
@@ -35,6 +38,8 @@ export async function openSealing(secrets: Secrets, prefix: string, random: Rand
 }
 
 export function createSealing(key: Uint8Array, random: Random): Sealing {
+  // A key of its own, so that neither use says anything about the other.
+  const pseudonymKey = createHmac("sha256", key).update("portcullis pseudonyms").digest();
   // The format's number is authenticated with the context, so that neither can be exchanged.
   const bound = (context: string): Buffer => Buffer.from(`portcullis sealed ${formatVersion} ${context}`, "utf8");
   return {
@@ -62,6 +67,7 @@ export function createSealing(key: Uint8Array, random: Random): Sealing {
         throw unreadable();
       }
     },
+    pseudonym: (text) => createHmac("sha256", pseudonymKey).update(text, "utf8").digest("hex").slice(0, 12),
   };
 }
 

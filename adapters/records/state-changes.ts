@@ -221,7 +221,7 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
 
   // Who is there.
   "identity.session_refused": tells("sessionRefused"),
-  "identity.log_out": tells("sessionClosed"),
+  "identity.log_out": tells("sessionClosed", "serviceTokenChanged", "alarmRaised"),
   "identity.revoke_all": tells("sessionClosed"),
   "identity.revoke_session": unaudited("The first half of the end of a login; oidc_end_session tells it."),
   "identity.token_issue": tells("serviceTokenChanged", "identityRequested", "operatorAttempted", "stepUpRefused"),

@@ -111,6 +111,20 @@ describe("why", () => {
     expect(stdout).not.toContain("\u001b");
   });
 
+  it("says whose token brought the order before what the order claims, and that nobody recorded it where nobody did", async () => {
+    server.on("GET /v1/riskengine/decisions/o-1", { body: [{ order, decision: denied }] });
+    const factsOf = async () => /^Submitted by .*\nActor, claimed .*$/m.exec((await run("why o-1")).stdout)?.[0];
+    const notRecorded = "Submitted by    not recorded\nActor, claimed  bot ⟨U+001B⟩[31mred";
+    expect(await factsOf()).toBe(notRecorded);
+    const status = { order, state: "FILLED", filled_quantity: "100", created_at: at, updated_at: at };
+    server.on("GET /v1/oms/orders/o-1", { body: status });
+    expect(await factsOf()).toBe(notRecorded);
+    server.on("GET /v1/oms/orders/o-1", { body: { ...status, submitted_by: "operator:eve" } });
+    expect(await factsOf()).toMatch(/^Submitted by +operator:eve\n/);
+    server.on("GET /v1/oms/orders/o-1", problem(503, "SERVICE_UNAVAILABLE", "The service oms does not answer."));
+    expect(await factsOf()).toMatch(/^Submitted by +not known: order management does not answer\n/);
+  });
+
   it("tells several decisions in the order of time, and the first one under a key that was used again", async () => {
     const approved = { ...denied, approved: true, rejecting_gate: "", code: "", reason: "", checks: [], warnings: [] };
     const duplicate = { ...denied, code: "DUPLICATE_KEY", rejecting_gate: "idempotency", original: approved };

@@ -109,6 +109,14 @@ describe("sessions", () => {
     expect(await fixture.rows("select revoked_us, revoked_by from service_token")).toEqual([
       { revoked_us: String(at), revoked_by: "service:acme" },
     ]);
+    await sessions.logOut(machine);
+    const raised = (await fixture.events()).filter(({ subject }) => subject === "svc.v1.operations.alarm.raised");
+    expect(
+      raised.map(({ payload }) => payload),
+      "once, also where it is asked twice",
+    ).toMatchObject([
+      { code: "SERVICE_TOKEN_ENDED", facts: { about: id }, sentence: expect.stringContaining("service:acme") },
+    ]);
     const own: Identity = { ...machine, actor: "service:oms", name: "oms", tokenId: "platform:oms" };
     await expect(sessions.logOut(own)).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
   });

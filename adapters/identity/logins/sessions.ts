@@ -1,8 +1,10 @@
 // Ending logins. A token that was signed stays signed, so what ended is written down, and every verifier refuses it within the
 // promised time; the embedded provider asks the same list before it renews a login.
+import { alarms } from "../../../contracts/src/codes/alarms.ts";
 import { Fault } from "../../../contracts/src/fault.ts";
-import { type Instant, later, plusMilliseconds } from "../../../contracts/src/instant.ts";
+import { format, type Instant, later, plusMilliseconds } from "../../../contracts/src/instant.ts";
 import { nameText } from "../../../contracts/src/records/fields.ts";
+import { subjects } from "../../../contracts/src/subjects.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Identity, LoggedOut, Sessions } from "../../../ports/identity.ts";
 import type { EventWriter } from "../../../ports/store.ts";
@@ -127,5 +129,15 @@ async function giveUpToken(sql: Sql, events: EventWriter, identity: Identity, at
       retry: "never",
     });
   }
+  if (found.revokedAt !== undefined) return;
   await revokeWithEvent(sql, events, found, { identity, at });
+  // Nobody else was asked: whoever runs the machine hears of it, and may not have meant it.
+  await events.publish(subjects.alarmRaised, {
+    code: "SERVICE_TOKEN_ENDED",
+    level: alarms.SERVICE_TOKEN_ENDED.level,
+    service: "gateway",
+    sentence: `The token ${found.id} of ${identity.actor} was ended by its own holder, and whoever goes on using it is refused: issue another with \`ctl auth tokens issue\`, or find out who has it.`,
+    facts: { about: found.id },
+    at: format(at),
+  });
 }

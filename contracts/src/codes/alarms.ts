@@ -61,6 +61,7 @@ export const alarms = {
     "A TLS certificate's new files cannot be used: the one before is still served.",
   ),
   SERVICE_TOKEN_ENDING: alarm("warning", "A machine's token runs out within 14 days and has no successor."),
+  SERVICE_TOKEN_ENDED: alarm("warning", "A machine's token was ended by its own holder, before it ran out."),
   REPORT_NOT_RECONCILED: alarm("critical", "A report was made whose books do not tie; every page of it says so."),
   REPORT_UNDELIVERED: alarm(
     "critical",

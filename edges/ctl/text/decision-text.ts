@@ -14,18 +14,19 @@ type Decision = Records[number]["decision"];
 type Check = Decision["checks"][number];
 type Verdict = Pick<Decision, "approved" | "rejecting_gate" | "code" | "reason" | "dry_run">;
 
-export function decisionsText(records: Records, now: Instant, paint: Paint): string {
-  const texts = records.map((record) => decisionText(record, now, paint));
+/** `submittedBy` is the caller whose token order management checked, in words where nobody recorded one. */
+export function decisionsText(records: Records, submittedBy: string, now: Instant, paint: Paint): string {
+  const texts = records.map((record) => decisionText(record, submittedBy, now, paint));
   if (texts.length === 1) return texts.join("");
   const title = (at: number): string => paint.bold(`Decision ${at + 1} of ${texts.length}`);
   return texts.map((text, at) => `${title(at)}\n${text}`).join("\n\n");
 }
 
-function decisionText({ order, decision }: Records[number], now: Instant, paint: Paint): string {
+function decisionText({ order, decision }: Records[number], submittedBy: string, now: Instant, paint: Paint): string {
   return [
     verdictText(decision, paint),
     "",
-    factsText(order, decision, now),
+    factsText(order, submittedBy, decision, now),
     "",
     ...decision.checks.map((check) => checkText(check, paint)),
     ...notReached(decision),
@@ -41,7 +42,7 @@ function verdictText({ approved, rejecting_gate, code, reason, dry_run }: Verdic
   return `${paint.red("DENIED")} ${where}${asked}\n${clean(reason)}`;
 }
 
-function factsText(order: Order, decision: Decision, now: Instant): string {
+function factsText(order: Order, submittedBy: string, decision: Decision, now: Instant): string {
   const prices = [
     order.limit_price === undefined ? "" : ` limit ${order.limit_price}`,
     order.stop_price === undefined ? "" : ` stop ${order.stop_price}`,
@@ -53,7 +54,9 @@ function factsText(order: Order, decision: Decision, now: Instant): string {
       "Order",
       `${order.order_id}: ${order.side} ${order.quantity} ${order.symbol} ${order.order_type}${prices} ${order.tif}${claim}`,
     ],
-    ["For", `${order.fund_id} / ${order.strategy_id}, via ${order.broker}, actor ${order.actor}`],
+    ["For", `${order.fund_id} / ${order.strategy_id}, via ${order.broker}`],
+    ["Submitted by", submittedBy],
+    ["Actor, claimed", order.actor],
     ["Key", order.idempotency_key],
     ["Thesis", order.thesis],
     ["Effect", classification === undefined ? "not known" : effects[classification]],

@@ -64,7 +64,7 @@ export function orderText(status: OrderStatus, mode: string, now: Instant): stri
       ],
       ["Average", status.average_price],
       ["Slice of", status.parent_order_id],
-      ["Submitted by", status.submitted_by],
+      ["Submitted by", submitterText(status)],
       ["Actor, claimed", order.actor],
       ["Thesis", order.thesis],
       ["Decision", decision?.decision_id],
@@ -98,7 +98,7 @@ export function orderColumns(modeOf: ModeOf): readonly Column<OrderStatus>[] {
     },
     { name: "code", of: (one) => one.code },
     { name: "why", onlyTable: true, text: true, minor: 1, of: whyText },
-    { name: "submitted_by", minor: 5, of: (one) => one.submitted_by },
+    { name: "submitted_by", minor: 5, of: (one) => one.submitted_by, shown: submitterText },
     { name: "stop_price", of: ({ order }) => order.stop_price, onlyCsv: true },
     { name: "tif", of: ({ order }) => order.tif, onlyCsv: true },
     { name: "remaining_quantity", of: (one) => one.remaining_quantity, onlyCsv: true },
@@ -110,6 +110,11 @@ export function orderColumns(modeOf: ModeOf): readonly Column<OrderStatus>[] {
     { name: "reason", of: (one) => one.reason, onlyCsv: true },
     { name: "updated_at", of: (one) => one.updated_at, onlyCsv: true },
   ];
+}
+
+/** Whose token brought the order, proven; what it says of its actor is a claim. */
+export function submitterText({ submitted_by: by }: Pick<OrderStatus, "submitted_by">): string {
+  return by ?? "not recorded";
 }
 
 /** Only of what ended against somebody's will: the rest needs no reason. */

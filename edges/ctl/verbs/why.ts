@@ -7,6 +7,7 @@ import { termsText } from "../../words/order-words.ts";
 import { isApiError, Refusal } from "../failure.ts";
 import { wholeOrderId } from "../id-prefix.ts";
 import { decisionsText } from "../text/decision-text.ts";
+import { submitterText } from "../text/order-text.ts";
 import { clean, moment } from "../text/text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
@@ -36,7 +37,8 @@ async function run(context: Context): Promise<Answer> {
     throw withHint(thrown, orderId, context);
   });
   if ("text" in records) return records;
-  const text = decisionsText(records, context.clock.now(), context.terminal.paintAnswer);
+  const submittedBy = context.json ? "" : await submitterOf(client, orderId);
+  const text = decisionsText(records, submittedBy, context.clock.now(), context.terminal.paintAnswer);
   const standing = records.at(-1)?.decision.approved === true && !context.json ? await standingOf(client, orderId) : "";
   return { data: records, text: standing === "" ? text : `${text}\n\n${standing}` };
 }
@@ -65,11 +67,22 @@ async function atTheDoor(
     clean(status.reason ?? ""),
     "",
     `Order  ${clean(termsText(status))} for ${clean(fundId)} / ${clean(strategyId)}`,
+    `By     ${clean(submitterText(status))}`,
     `When   ${moment(status.created_at, now)}`,
     ...(isHalt ? (standing.length > 0 ? standing : ["That halt is no longer in force."]) : []),
     "The risk engine was not asked: no gate decided about it.",
   ];
   return { data: [], text: text.join("\n") };
+}
+
+/** Whose token brought the order to order management; one that another program manages never came there. */
+async function submitterOf(client: Client, orderId: string): Promise<string> {
+  try {
+    return submitterText(await client.getOrder({ orderId }));
+  } catch (thrown) {
+    if (!isApiError(thrown)) throw thrown;
+    return thrown.code === "NOT_FOUND" ? submitterText({}) : "not known: order management does not answer";
+  }
 }
 
 /** What became of an approval that nobody sent: the decision itself never changes. */

@@ -10,7 +10,7 @@ import { failureOf, isApiError } from "../../ctl/failure.ts";
 import { decisionsText } from "../../ctl/text/decision-text.ts";
 import { envelopeText } from "../../ctl/text/envelope-text.ts";
 import { pendingText } from "../../ctl/text/halt-text.ts";
-import { orderText } from "../../ctl/text/order-text.ts";
+import { orderText, submitterText } from "../../ctl/text/order-text.ts";
 import { fieldLines } from "../../words/field-lines.ts";
 import { haltFields } from "../../words/fields.ts";
 import { amount as money, percent } from "../../words/figures.ts";
@@ -63,7 +63,10 @@ async function orderDetail(orderId: string, client: Client, now: Instant): Promi
     }),
   ]);
   const mode = funds.find(({ fund_id }) => fund_id === order.order.fund_id)?.mode ?? "?";
-  const decided = decisions === undefined ? "No gate decided about it." : decisionsText(decisions, now, noPaint);
+  const decided =
+    decisions === undefined
+      ? "No gate decided about it."
+      : decisionsText(decisions, submitterText(order), now, noPaint);
   return `${orderText(order, mode, now)}\n\n${decided}`;
 }
 
