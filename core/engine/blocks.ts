@@ -157,7 +157,9 @@ function openBlocks({ blockBook }: EngineState, fundId: string): readonly Standi
   return blocksOf(blockBook, fundId).map((block) => {
     const { code, symbol, reason, since } = conditionOfBlock(block);
     const scope = symbol === undefined ? "fund" : "symbol";
-    return { code, scope, fundId, ...(symbol !== undefined && { symbol }), blockId: block.block_id, reason, since };
+    const { block_id: blockId, gap } = block;
+    const about = { ...(symbol !== undefined && { symbol }), ...(gap !== undefined && { gap }) };
+    return { code, scope, fundId, ...about, blockId, reason, since };
   });
 }
 

@@ -1,6 +1,7 @@
 // The shape of a standing condition that denies new risk, and of the block that it is listed as.
 import type { DenialCode } from "../../contracts/src/codes.ts";
 import type * as instant from "../../contracts/src/instant.ts";
+import type { BlockedGap } from "../../contracts/src/records/block.ts";
 import type { ConditionScope } from "../blocks/condition.ts";
 import type { FundView } from "../state/view.ts";
 import type { EngineState } from "./state.ts";
@@ -15,6 +16,7 @@ export interface StandingBlock {
   readonly symbol?: string;
   /** Of one that an operator accepts. */
   readonly blockId?: string;
+  readonly gap?: BlockedGap;
   /** As a decision would say it. */
   readonly reason: string;
   /** Undefined when the engine does not know. */

@@ -4,19 +4,25 @@
 // Invariants (numbering.test.ts holds them against a set of numbers):
 //  1. The count begins with 1: whoever is heard for the first time with a later number has lost, or never sent, what comes before it. `last` never falls.
 //  2. A number is missing exactly when it lies between 1 and the last, was never heard, and nobody accepted that it is gone.
-//  3. What belongs to one gap is known by its id, also when a part of it has arrived; a gap is closed when nothing of it is missing.
+//  3. Whatever is missing is one gap, known by the id that it was opened with, also when a part of it has arrived or more is missing; it is closed when nothing
+//     of it is missing. What was skipped before versions that joined is joined by the next number that skips.
 //  4. A number whose event was refused without using it up is missing like any other; that it was refused is kept beside it until the number comes.
 //  5. At most `rangesMax` ranges are kept. Beyond that a gap is described as wider than it is, never as narrower: only an operator closes it then.
-import type { Instant } from "../../contracts/src/instant.ts";
+//  6. Accepted are the numbers that were named. What is missing beside them is a gap of its own from then on, which nobody has accepted.
+import { type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
 
 /** What is numbered, each by itself in every fund. */
 export const foreignKinds = ["orders", "fills", "values"] as const;
 export type ForeignKind = (typeof foreignKinds)[number];
 
-/** Numbers that were skipped, both ends included. */
-interface MissingRange {
+/** Both ends included. */
+export interface NumberRange {
   readonly from: number;
   readonly to: number;
+}
+
+/** Numbers that were skipped. */
+interface MissingRange extends NumberRange {
   /** Since when they are missing. */
   readonly since: Instant;
   readonly gapId: string;
@@ -31,7 +37,7 @@ export interface ForeignPosition {
   readonly refused?: readonly RefusedNumber[] | undefined;
 }
 
-interface RefusedNumber {
+export interface RefusedNumber {
   readonly number: number;
   readonly code: string;
 }
@@ -80,46 +86,93 @@ function withoutNumber({ refused = [] }: ForeignPosition, sequence: number): Pic
 /** An event was refused that did not use up its number; of one that was heard, or given up, nothing is to be said. */
 export function noteRefused(position: ForeignPosition, number: number, code: string): ForeignPosition {
   const { last = 0, missing } = position;
-  if (number <= last && !missing.some(({ from, to }) => from <= number && number <= to)) return position;
+  if (number <= last && !isIn(missing, number)) return position;
   const { refused = [] } = withoutNumber(position, number);
   return { ...position, refused: [...refused, { number, code }].slice(-refusedMax) };
 }
 
 function withGap(missing: readonly MissingRange[], skipped: MissingRange): readonly MissingRange[] {
-  const newest = missing.at(-1);
-  if (newest === undefined || missing.length < rangesMax) return [...missing, skipped];
-  // What is accepted together must be one gap: the widened one has a new name, so that nobody has accepted it yet.
-  return [...missing.slice(0, -1), { ...newest, to: skipped.to, gapId: skipped.gapId }];
+  const gapId = missing[0]?.gapId ?? skipped.gapId;
+  const joined = missing.map((range) => ({ ...range, gapId }));
+  const newest = joined.at(-1);
+  if (newest === undefined || joined.length < rangesMax) return [...joined, { ...skipped, gapId }];
+  return [...joined.slice(0, -1), { ...newest, to: skipped.to }];
 }
 
-/** An operator accepts that what is missing of the gap does not come. */
-export function acceptGap({ last, missing }: ForeignPosition, gapId: string): ForeignPosition {
-  return { last, missing: missing.filter((range) => range.gapId !== gapId) };
+/**
+ * An operator accepts that these numbers of the gap do not come; all of it when none are named, as acceptances of before have it. What is left of it is
+ * known as `leftId` (invariant 6).
+ */
+export function acceptGap(
+  { last, missing, refused = [] }: ForeignPosition,
+  gapId: string,
+  accepted: readonly NumberRange[] | undefined,
+  leftId: string,
+): ForeignPosition {
+  const left = missing.flatMap((range): readonly MissingRange[] => {
+    if (range.gapId !== gapId) return [range];
+    if (accepted === undefined) return [];
+    return rangesWithout([range], accepted).map(({ from, to }) => ({ from, to, since: range.since, gapId: leftId }));
+  });
+  const stillRefused = refused.filter(({ number }) => number > (last ?? 0) || isIn(left, number));
+  return { last, missing: left, ...(stillRefused.length > 0 && { refused: stillRefused }) };
 }
 
-/** Every gap that is open, oldest first, with its numbers as one piece of text. */
-export function openGaps({ missing }: ForeignPosition): readonly OpenGap[] {
+/** What of the first is not in the second. */
+export function rangesWithout(ranges: readonly NumberRange[], taken: readonly NumberRange[]): readonly NumberRange[] {
+  return taken.reduce<readonly NumberRange[]>(
+    (left, { from, to }) =>
+      left.flatMap((range) => {
+        if (to < range.from || range.to < from) return [range];
+        const parts = [
+          { from: range.from, to: from - 1 },
+          { from: to + 1, to: range.to },
+        ];
+        return parts.filter((part) => part.from <= part.to);
+      }),
+    ranges,
+  );
+}
+
+const isIn = (ranges: readonly NumberRange[], number: number): boolean =>
+  ranges.some(({ from, to }) => from <= number && number <= to);
+
+/** What has been missing for `graceMs`: events may overtake each other, and a clock that was set back is no reason to wait longer. */
+export function openGaps(
+  { missing, refused = [] }: ForeignPosition,
+  now: Instant,
+  graceMs: number,
+): readonly OpenGap[] {
   const ids = [...new Set(missing.map(({ gapId }) => gapId))];
   return ids.map((gapId) => {
-    const ranges = missing.filter((range) => range.gapId === gapId);
-    const since = ranges.reduce(
-      (oldest, range) => (range.since < oldest ? range.since : oldest),
-      ranges[0]?.since ?? 0,
-    );
-    return { gapId, since: since as Instant, numbers: numbersOf(ranges) };
+    const due = missing.filter((range) => range.gapId === gapId && isDue(range, now, graceMs));
+    return {
+      gapId,
+      missing: due.map(({ from, to }) => ({ from, to })),
+      refused: refused.filter(({ number }) => isIn(due, number)),
+    };
   });
+}
+
+function isDue({ since }: MissingRange, now: Instant, graceMs: number): boolean {
+  const openMs = millisecondsBetween(since, now);
+  return openMs >= graceMs || openMs < 0;
 }
 
 export interface OpenGap {
   readonly gapId: string;
-  readonly since: Instant;
-  /** "7, 9 to 12" */
-  readonly numbers: string;
+  /** In order; none while all of it may still come. */
+  readonly missing: readonly NumberRange[];
+  readonly refused: readonly RefusedNumber[];
 }
 
-const shownMax = 5;
+/** "7" or "9 to 12" */
+export function rangeText({ from, to }: NumberRange): string {
+  return from === to ? `${from}` : `${from} to ${to}`;
+}
 
-function numbersOf(ranges: readonly MissingRange[]): string {
-  const shown = ranges.slice(0, shownMax).map(({ from, to }) => (from === to ? `${from}` : `${from} to ${to}`));
-  return ranges.length <= shownMax ? shown.join(", ") : `${shown.join(", ")} and more`;
+/** The other way around; undefined for any other text. */
+export function rangeOf(text: string): NumberRange | undefined {
+  const [, from = "", to = from] = /^(\d{1,16})(?: to (\d{1,16}))?$/.exec(text) ?? [];
+  return from === "" ? undefined : { from: Number(from), to: Number(to) };
 }

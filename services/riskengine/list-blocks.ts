@@ -3,9 +3,11 @@
 import { Fault } from "../../contracts/src/fault.ts";
 import type { Block, Blocks, ListBlocksRequest } from "../../contracts/src/generated/svc/v1/riskengine.ts";
 import { format } from "../../contracts/src/instant.ts";
+import type { BlockedGap } from "../../contracts/src/records/block.ts";
 import { blockWords } from "../../core/engine/block-words.ts";
 import type { Engine } from "../../core/engine/engine.ts";
 import type { StandingBlock } from "../../core/engine/standing.ts";
+import { rangeText } from "../../core/foreign/numbering.ts";
 import { drillFundId } from "../../core/halts/halts.ts";
 import type { StoredFlatten } from "../../ports/flatten-records.ts";
 import { closedFunds, whyFlattening } from "../shared/flattening.ts";
@@ -156,5 +158,10 @@ function messageOf(block: StandingBlock): Block {
     since_unknown: since === undefined ? sinceUnknown : undefined,
     ends,
     command,
+    gap: block.gap && gapMessage(block.gap),
   };
+}
+
+function gapMessage({ source, kind, missing, refused }: BlockedGap): Block["gap"] {
+  return { source, kind, missing: missing.map(rangeText), refused };
 }

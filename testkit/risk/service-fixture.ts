@@ -2,6 +2,7 @@
 // lose their answer, and everything that it published can be looked at.
 
 import { Order, RiskDecision } from "../../contracts/src/generated/svc/v1/order.ts";
+import type { ShownGap } from "../../contracts/src/generated/svc/v1/riskengine.ts";
 import { format, type Instant } from "../../contracts/src/instant.ts";
 import type { Subject } from "../../contracts/src/subject.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
@@ -174,11 +175,11 @@ export async function riskEngineFixture(options: RiskEngineFixtureOptions) {
     platform,
     start,
     /** As the duty operator accepts blocks, with the second factor. */
-    accept: (life: EngineLife, blockIds: readonly string[], reason: string): Promise<unknown> => {
+    accept: (life: EngineLife, blockIds: readonly string[], reason: string, gaps?: ShownGap[]): Promise<unknown> => {
       const [block_id = "", ...more_block_ids] = blockIds;
-      const named = acceptAction(blockIds, reason);
+      const named = acceptAction(blockIds, reason, gaps);
       const step_up_proof = giveProof(tables.stepUps, { identity: operator, named, at: time.clock.now() });
-      return finish(life.call("AcceptBlock", { block_id, more_block_ids, reason, step_up_proof }));
+      return finish(life.call("AcceptBlock", { block_id, more_block_ids, reason, step_up_proof, gaps }));
     },
     putPrices: () => finish(putPrices()),
     /** What was published under a subject, oldest first. */

@@ -7,7 +7,7 @@ export const alarms = {
   SUBSCRIPTION_LAG: alarm("warning", "A durable subscription has fallen behind what is published."),
   EVENT_GAP: alarm(
     "critical",
-    "A publisher's numbering skipped: an event may be missing. Of a foreign publisher, the fund takes no new risk until it has come or an operator accepts it.",
+    "A publisher's numbering skipped: an event may be missing. Of a foreign publisher, the fund takes no new risk until it has come or an operator accepts it: one alarm for each source, fund and kind.",
   ),
   EVENT_UNNUMBERED: alarm(
     "warning",

@@ -142,6 +142,7 @@ export const commandDenials = {
 
   THROTTLE_NOT_TRIPPED: denial("The strategy's throttle has not tripped.", "FAILED_PRECONDITION"),
   BLOCK_NOT_OPEN: denial("The block has been accepted, or was settled by a price.", "FAILED_PRECONDITION"),
+  GAP_CHANGED: denial("The gap misses other numbers than those that its acceptance names.", "ABORTED"),
   APPROVAL_SENT: denial(
     "Something shows that the order was sent: what is reserved for it stays until it ends.",
     "FAILED_PRECONDITION",

@@ -8,7 +8,8 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"block_id","type":"text","description":"The block, as the list of blocks names it.","kind":"ID","required":true},
     {"name":"reason","type":"text","description":"Why, in your words; without a reason it is refused.","maxLength":10000},
     {"name":"more_block_ids","type":"text","list":true,"description":"More that are accepted with it, all of them or none: with the first 100 at most.","kind":"ID","maxCount":99},
-    {"name":"step_up_proof","type":"text","description":"For what an operator alone may not accept: a proof for AcceptBlock with block_ids (block_id first) and reason.","maxLength":500},
+    {"name":"step_up_proof","type":"text","description":"For what an operator alone may not accept: a proof for AcceptBlock with block_ids (block_id first), reason, and gaps where there are any.","maxLength":500},
+    {"name":"gaps","type":"message","message":"ShownGap","list":true,"description":"Of each gap among them what was shown as missing: that is accepted, and when more is missing by now nothing is (GAP_CHANGED).","maxCount":100},
   ]},
   AcceptedBlock: {"fields":[
     {"name":"block_id","type":"text"},
@@ -19,6 +20,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"accepted_by","type":"text"},
     {"name":"at","type":"text","description":"RFC 3339.","kind":"INSTANT"},
     {"name":"also","type":"text","list":true,"description":"The others that were accepted with it, by their ids."},
+    {"name":"gaps","type":"message","message":"ShownGap","list":true,"description":"Of the gaps among them what was accepted as missing for ever."},
   ]},
   ActiveHalts: {"fields":[
     {"name":"halts","type":"message","message":"HaltRequest","list":true,"description":"Every halt in force, oldest first."},
@@ -281,6 +283,13 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"ends","type":"text","description":"What ends it, and the command that does, where there is one."},
     {"name":"command","type":"text","optional":true,"description":"The command that ends it or shows it, where there is one."},
     {"name":"block_id","type":"text","optional":true,"description":"Of one that an operator accepts."},
+    {"name":"gap","type":"message","message":"BlockedGap","optional":true,"description":"Of a gap in a foreign publisher's numbers."},
+  ]},
+  BlockedGap: {"description":"One for each source, fund and kind: what of its numbers is missing now.","fields":[
+    {"name":"source","type":"text"},
+    {"name":"kind","type":"text","description":"orders, fills or values."},
+    {"name":"missing","type":"text","list":true,"description":"Such as \"7\" or \"9 to 12\", at most 200."},
+    {"name":"refused","type":"message","message":"RefusedNumber","list":true,"description":"Those of them whose events were refused and did not use them up, the newest 200."},
   ]},
   Blocks: {"fields":[
     {"name":"blocks","type":"message","message":"Block","list":true,"description":"At most 2,000, widest first: the firm, funds, strategies, symbols."},
@@ -735,6 +744,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"kind","type":"text","description":"orders, fills or values."},
     {"name":"last_sequence","type":"whole","optional":true,"description":"The largest number that was heard, refused ones among them; absent when none was."},
     {"name":"missing","type":"text","list":true,"description":"Numbers below it that never came, such as \"7\" or \"9 to 12\"."},
+    {"name":"refused","type":"message","message":"RefusedNumber","list":true,"description":"Numbers that are missing, or above the last, because their event was refused and did not use them up: the newest 200."},
   ]},
   InformedFlow: {"fields":[
     {"name":"symbol","type":"text","kind":"SYMBOL","required":true},
@@ -1274,6 +1284,10 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"expires_at","type":"text","optional":true},
     {"name":"cosigned_by","type":"text","optional":true,"description":"Answered: who signed it as the second person."},
   ]},
+  RefusedNumber: {"fields":[
+    {"name":"number","type":"whole"},
+    {"name":"code","type":"text","description":"Why it was refused."},
+  ]},
   Rejections: {"fields":[
     {"name":"rejections","type":"message","message":"OrderRejection","list":true},
     {"name":"more","type":"boolean","description":"Whether older ones were left out by count_max."},
@@ -1427,6 +1441,10 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"set","type":"struct","optional":true,"description":"Keys and values; null gives a key its default again.","kind":"FACTS"},
     {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","maxLength":10000},
     {"name":"expected_version","type":"whole","optional":true,"description":"Changes nothing unless this is the newest version; of one fund, or of `firm`. Over HTTP it is If-Match.","hidden":true},
+  ]},
+  ShownGap: {"fields":[
+    {"name":"block_id","type":"text","kind":"ID","required":true},
+    {"name":"missing","type":"text","list":true,"description":"As the list of blocks has them: \"7\" or \"9 to 12\".","maxCount":200},
   ]},
   Signal: {"fields":[
     {"name":"strategy_id","type":"text","kind":"ID"},

@@ -46,13 +46,30 @@ const blockedFill = z.object({
 });
 export type BlockedFill = z.infer<typeof blockedFill>;
 
-/** New risk is denied in the symbol, or in the whole fund where there is none. The same id again replaces cause, reason and fill. */
+/** Numbers of a foreign publisher that are missing, both ends included. */
+const numberRange = z.object({ from: z.int(), to: z.int() });
+
+/** A gap in a publisher's numbers, one for each source, fund and kind, as it stood when the block said so last. */
+const blockedGap = z.object({
+  source: nameText,
+  kind: z.enum(["orders", "fills", "values"]),
+  missing: z.array(numberRange).max(200),
+  /** Those of them whose events were refused and did not use them up. */
+  refused: z.array(z.object({ number: z.int(), code: nameText })).max(200),
+  /** Later than the block's own time when more, or less, is missing by now. */
+  as_of: instantText,
+});
+export type BlockedGap = z.infer<typeof blockedGap>;
+
+/** New risk is denied in the symbol, or in the whole fund where there is none. The same id again replaces cause, reason, fill and gap. */
 export const riskBlock = z.object({
   block_id: idText,
   cause: blockCause,
   fund_id: idText,
   symbol: symbolText.optional(),
   fill: blockedFill.optional(),
+  /** Of EVENT_GAP; absent in blocks of before it was kept. */
+  gap: blockedGap.optional(),
   reason: reasonText,
   at: instantText,
 });
@@ -64,6 +81,8 @@ export const riskBlockEnded = z.object({
   cause: blockCause,
   fund_id: idText,
   symbol: symbolText.optional(),
+  /** What of a gap an operator accepted; absent where it ended by itself. */
+  accepted_missing: z.array(numberRange).max(200).optional(),
   ended_by: nameText,
   reason: reasonText,
   at: instantText,

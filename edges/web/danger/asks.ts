@@ -181,20 +181,32 @@ export function releaseThrottleAsk(strategyId: string): DangerAsk {
 }
 
 /** What was booked is vouched for, and only that: what came since has a block of its own. */
-export function acceptBlockAsk(blockId: string, scope: string, fields: readonly Field[]): DangerAsk {
+export function acceptBlockAsk(
+  blockId: string,
+  scope: string,
+  fields: readonly Field[],
+  missing?: readonly string[],
+): DangerAsk {
+  const gaps = missing === undefined ? {} : { gaps: [{ block_id: blockId, missing: [...missing] }] };
+  const shown = missing === undefined ? [] : [{ label: "Never come", value: missing.join(", ") }];
   return {
     title: "Accept what blocks new risk",
     scope,
     scopeId: blockId,
     facts: ["New risk passes again where nothing else blocks it. The trade stays booked either way."],
-    about: [{ title: "WHAT BLOCKS", fields }],
+    about: [{ title: "WHAT BLOCKS", fields: [...fields, ...shown] }],
     reason: "required",
-    code: "none",
+    code: "maybe",
     command: shell`ctl riskengine blocks accept ${blockId} --reason TEXT`,
     run: audited({
       action: "block.ended",
-      run: async ({ reason: why }, client) => {
-        const accepted = await client.acceptBlock({ blockId, reason: why });
+      run: async ({ reason, code }, client) => {
+        const parameters = { block_ids: [blockId], reason, ...gaps };
+        const proved =
+          code === ""
+            ? {}
+            : { stepUpProof: (await client.stepUp({ action: "AcceptBlock", parameters, totp: code })).proof };
+        const accepted = await client.acceptBlock({ blockId, reason, ...gaps, ...proved });
         return [`ACCEPTED ${accepted.about}`];
       },
     }),

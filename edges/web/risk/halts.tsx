@@ -91,10 +91,11 @@ function blockFields({ code, since, since_unknown, reason, ends }: Block, now: I
 function BlockAction({ block }: { readonly block: Block }) {
   const open = useDanger();
   const now = useNow();
-  const { block_id: blockId, strategy_id: strategyId, code, command } = block;
+  const { block_id: blockId, strategy_id: strategyId, code, command, gap } = block;
   if (blockId !== undefined) {
+    const accept = () => open(acceptBlockAsk(blockId, blockScope(block), blockFields(block, now), gap?.missing));
     return (
-      <button type="button" onClick={() => open(acceptBlockAsk(blockId, blockScope(block), blockFields(block, now)))}>
+      <button type="button" onClick={accept}>
         Accept…
       </button>
     );

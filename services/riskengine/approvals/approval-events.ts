@@ -78,7 +78,7 @@ export function createApprovalEvents(ports: Ports): ApprovalEvents {
     else if (kind === "unblock") await events.publish(subjects.blockEnded, payload);
     else {
       await events.publish(subjects.blockOpened, payload);
-      await events.publish(subjects.alarmRaised, alarmOf(payload));
+      if (!isChanged(payload)) await events.publish(subjects.alarmRaised, alarmOf(payload));
     }
   }
 
@@ -144,8 +144,13 @@ export function createApprovalEvents(ports: Ports): ApprovalEvents {
 }
 
 /** The name under which it is remembered that it was published. */
-const nameOf = ({ kind, payload }: ApprovalEvent): string =>
-  `${kind} ${"block_id" in payload ? payload.block_id : payload.order_id} ${payload.at}`;
+function nameOf({ kind, payload }: ApprovalEvent): string {
+  const at = kind === "block" && isChanged(payload) ? `${payload.at} ${payload.gap?.as_of}` : payload.at;
+  return `${kind} ${"block_id" in payload ? payload.block_id : payload.order_id} ${at}`;
+}
+
+/** A gap that is open, and of which more, or less, is missing by now: it was alarmed when it opened. */
+const isChanged = ({ gap, at }: RiskBlock): boolean => gap !== undefined && gap.as_of !== at;
 
 /** In the same transaction as the event, so that whoever is to accept a block hears of it, whatever crashes. */
 function alarmOf({ cause, block_id: about, reason, at }: RiskBlock): AlarmRaised {

@@ -82,7 +82,7 @@ describe("32.5: a bust in the risk engine", () => {
     expect([await heldOf(fixture, second), refusedOf(fixture)]).toEqual(["10", []]);
     const asked = second.call("GetForeignPosition", { source: "foreign-oms", fund_id: "alpha" }, machine);
     const { positions } = (await fixture.finish(asked)) as ForeignPosition;
-    expect(positions).toContainEqual({ kind: "fills", last_sequence: 3, missing: [] });
+    expect(positions).toContainEqual({ kind: "fills", last_sequence: 3, missing: [], refused: [] });
     await fixture.finish(second.service.stop());
   });
 

@@ -95,15 +95,17 @@ describe("32.4: a gap in a foreign publisher's numbers", () => {
     second.process.kill();
     const third = await fixture.start();
     expect((await blocksOf(fixture, third)).map(({ block_id }) => block_id)).toEqual([block?.block_id]);
-    const alone = { block_id: block?.block_id, reason: "the venue has no such trade" };
+    const gaps = [{ block_id: block?.block_id, missing: ["2"] }];
+    const alone = { block_id: block?.block_id, reason: "the venue has no such trade", gaps };
     const refused = { denial: { code: "STEP_UP_REQUIRED" } };
     expect(await fixture.finish(third.call("AcceptBlock", alone))).toMatchObject(refused);
     expect(await codeOf(fixture, third)).toBe("FILL_NOT_ACCEPTED");
-    await fixture.accept(third, [block?.block_id ?? ""], alone.reason);
+    const shown = [{ block_id: block?.block_id ?? "", missing: ["2"] }];
+    await fixture.accept(third, [block?.block_id ?? ""], alone.reason, shown);
     expect(await codeOf(fixture, third)).toBe("");
     await fixture.pass(5_000);
     const { positions } = await positionOf(fixture, third);
-    expect(positions).toContainEqual({ kind: "fills", last_sequence: 3, missing: [] });
+    expect(positions).toContainEqual({ kind: "fills", last_sequence: 3, missing: [], refused: [] });
     third.process.kill();
     const fourth = await fixture.start();
     await fixture.pass(5_000);
@@ -164,9 +166,9 @@ describe("32.4: a gap in a foreign publisher's numbers", () => {
     expect(alarmsOf(fixture, "EVENT_UNNUMBERED")).toMatchObject([{ sentence: expect.stringMatching(/^foreign-oms /) }]);
     expect(await heldOf(fixture, life)).toBe("30");
     expect((await positionOf(fixture, life)).positions).toEqual([
-      { kind: "orders", last_sequence: 3, missing: [] },
-      { kind: "fills", last_sequence: 1, missing: [] },
-      { kind: "values", last_sequence: undefined, missing: [] },
+      { kind: "orders", last_sequence: 3, missing: [], refused: [] },
+      { kind: "fills", last_sequence: 1, missing: [], refused: [] },
+      { kind: "values", last_sequence: undefined, missing: [], refused: [] },
     ]);
     expect((await positionOf(fixture, life, "foreign-treasury")).positions[2]?.last_sequence).toBe(2);
     const strange = life.call("GetForeignPosition", { source: "somebody", fund_id: "alpha" }, machine);

@@ -2,7 +2,7 @@
 import { Fault } from "../../../contracts/src/fault.ts";
 import type { ForeignPosition, ForeignPositionRequest } from "../../../contracts/src/generated/svc/v1/riskengine.ts";
 import { natsSourceOf } from "../../../core/foreign/judge-event.ts";
-import { foreignKinds, openGaps } from "../../../core/foreign/numbering.ts";
+import { foreignKinds, rangeText } from "../../../core/foreign/numbering.ts";
 import type { RpcCall } from "../../../ports/rpc.ts";
 import { line } from "../../shared/one-line.ts";
 import type { ServicePorts } from "../../shared/service.ts";
@@ -31,8 +31,8 @@ export function createForeignPosition(
     const kept = await store.transact("risk.foreign-look", (unit) => unit.foreign.positions(source, fundId));
     const positions = foreignKinds.map((kind) => {
       const position = kept.find((one) => one.kind === kind);
-      const missing = position === undefined ? [] : openGaps(position).map(({ numbers }) => numbers);
-      return { kind, last_sequence: position?.last, missing };
+      const { last, missing = [], refused = [] } = position ?? {};
+      return { kind, last_sequence: last, missing: missing.map(rangeText), refused: [...refused] };
     });
     return { source, fund_id: fundId, positions };
   };

@@ -2454,6 +2454,8 @@ export interface components {
             at: string;
             /** @description The others that were accepted with it, by their ids. */
             also: string[];
+            /** @description Of the gaps among them what was accepted as missing for ever. */
+            gaps: components["schemas"]["ShownGap"][];
         };
         /** @description A part of the platform wanted a person to know something. */
         Alarm: {
@@ -2810,6 +2812,18 @@ export interface components {
             command?: string;
             /** @description Of one that an operator accepts. */
             block_id?: string;
+            /** @description Of a gap in a foreign publisher's numbers. */
+            gap?: components["schemas"]["BlockedGap"];
+        };
+        /** @description One for each source, fund and kind: what of its numbers is missing now. */
+        BlockedGap: {
+            source: string;
+            /** @description orders, fills or values. */
+            kind: string;
+            /** @description Such as "7" or "9 to 12", at most 200. */
+            missing: string[];
+            /** @description Those of them whose events were refused and did not use them up, the newest 200. */
+            refused: components["schemas"]["RefusedNumber"][];
         };
         /** @description One comparison: what it holds against what, and whether they agree. */
         BookCheck: {
@@ -3323,6 +3337,8 @@ export interface components {
             last_sequence?: number;
             /** @description Numbers below it that never came, such as "7" or "9 to 12". */
             missing: string[];
+            /** @description Numbers that are missing, or above the last, because their event was refused and did not use them up: the newest 200. */
+            refused: components["schemas"]["RefusedNumber"][];
         };
         InformedFlow: {
             symbol: string;
@@ -4002,6 +4018,11 @@ export interface components {
              */
             at: string;
         };
+        RefusedNumber: {
+            number: number;
+            /** @description Why it was refused. */
+            code: string;
+        };
         ReplayChange: {
             order_id: string;
             decision_id: string;
@@ -4270,6 +4291,11 @@ export interface components {
             hash?: string;
             /** @description For a change that loosens: the proof that a step-up for UpdateEnvelope gave, whose parameters are this body without it and without updated_by, updated_at, loosening and hash, and with fund_id. */
             step_up_proof?: string;
+        };
+        ShownGap: {
+            block_id: string;
+            /** @description As the list of blocks has them: "7" or "9 to 12". */
+            missing: string[];
         };
         Signal: {
             strategy_id: string;
@@ -12336,7 +12362,20 @@ export interface operations {
                      *         "since_unknown": "text",
                      *         "ends": "text",
                      *         "command": "text",
-                     *         "block_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0"
+                     *         "block_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "gap": {
+                     *           "source": "text",
+                     *           "kind": "text",
+                     *           "missing": [
+                     *             "text"
+                     *           ],
+                     *           "refused": [
+                     *             {
+                     *               "number": 1,
+                     *               "code": "POSITION_LIMIT"
+                     *             }
+                     *           ]
+                     *         }
                      *       }
                      *     ]
                      */
@@ -12381,8 +12420,14 @@ export interface operations {
                     reason?: string;
                     /** @description More that are accepted with it, all of them or none: with the first 100 at most. */
                     more_block_ids?: string[];
-                    /** @description For what an operator alone may not accept: a proof for AcceptBlock with block_ids (block_id first) and reason. */
+                    /** @description For what an operator alone may not accept: a proof for AcceptBlock with block_ids (block_id first), reason, and gaps where there are any. */
                     step_up_proof?: string;
+                    /** @description Of each gap among them what was shown as missing: that is accepted, and when more is missing by now nothing is (GAP_CHANGED). */
+                    gaps?: {
+                        block_id: string;
+                        /** @description As the list of blocks has them: "7" or "9 to 12". */
+                        missing?: string[];
+                    }[];
                 };
             };
         };
@@ -12406,6 +12451,14 @@ export interface operations {
                      *       "at": "2026-11-17T14:30:00.000000Z",
                      *       "also": [
                      *         "text"
+                     *       ],
+                     *       "gaps": [
+                     *         {
+                     *           "block_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "missing": [
+                     *             "text"
+                     *           ]
+                     *         }
                      *       ]
                      *     }
                      */
@@ -13274,6 +13327,12 @@ export interface operations {
                      *           "last_sequence": 1,
                      *           "missing": [
                      *             "text"
+                     *           ],
+                     *           "refused": [
+                     *             {
+                     *               "number": 1,
+                     *               "code": "POSITION_LIMIT"
+                     *             }
                      *           ]
                      *         }
                      *       ]

@@ -98,7 +98,7 @@ export const operationTable = {
   listApprovals: {"method":"GET","path":"/v1/riskengine/approvals","pathKeys":[],"queryKeys":["fund_id","unsent","order_id","count_max","after"],"answer":"json"},
   releaseApproval: {"method":"POST","path":"/v1/riskengine/approvals/{order_id}/release","pathKeys":["order_id"],"queryKeys":[],"bodyKeys":["reason"],"answer":"json","takesKey":true},
   listBlocks: {"method":"GET","path":"/v1/riskengine/blocks","pathKeys":[],"queryKeys":["fund_id"],"answer":"json"},
-  acceptBlock: {"method":"POST","path":"/v1/riskengine/blocks/{block_id}/accept","pathKeys":["block_id"],"queryKeys":[],"bodyKeys":["reason","more_block_ids","step_up_proof"],"answer":"json","takesKey":true},
+  acceptBlock: {"method":"POST","path":"/v1/riskengine/blocks/{block_id}/accept","pathKeys":["block_id"],"queryKeys":[],"bodyKeys":["reason","more_block_ids","step_up_proof","gaps"],"answer":"json","takesKey":true},
   getBooks: {"method":"GET","path":"/v1/riskengine/books","pathKeys":[],"queryKeys":[],"answer":"json"},
   getDecisions: {"method":"GET","path":"/v1/riskengine/decisions/{order_id}","pathKeys":["order_id"],"queryKeys":[],"answer":"json"},
   listDifferences: {"method":"GET","path":"/v1/riskengine/differences","pathKeys":[],"queryKeys":["fund_id","open","count_max","after"],"answer":"json"},

@@ -18,8 +18,16 @@ export interface AcceptBlockRequest {
   reason: string;
   /** More that are accepted with it, all of them or none: with the first 100 at most. */
   more_block_ids: string[];
-  /** For what an operator alone may not accept: a proof for AcceptBlock with block_ids (block_id first) and reason. */
+  /** For what an operator alone may not accept: a proof for AcceptBlock with block_ids (block_id first), reason, and gaps where there are any. */
   step_up_proof: string;
+  /** Of each gap among them what was shown as missing: that is accepted, and when more is missing by now nothing is (GAP_CHANGED). */
+  gaps: ShownGap[];
+}
+
+export interface ShownGap {
+  block_id: string;
+  /** As the list of blocks has them: "7" or "9 to 12". */
+  missing: string[];
 }
 
 export interface AcceptedBlock {
@@ -41,6 +49,8 @@ export interface AcceptedBlock {
   at: string;
   /** The others that were accepted with it, by their ids. */
   also: string[];
+  /** Of the gaps among them what was accepted as missing for ever. */
+  gaps: ShownGap[];
 }
 
 export interface ReserveWithdrawalRequest {
@@ -85,7 +95,28 @@ export interface Block {
     | string
     | undefined;
   /** Of one that an operator accepts. */
-  block_id?: string | undefined;
+  block_id?:
+    | string
+    | undefined;
+  /** Of a gap in a foreign publisher's numbers. */
+  gap?: BlockedGap | undefined;
+}
+
+/** One for each source, fund and kind: what of its numbers is missing now. */
+export interface BlockedGap {
+  source: string;
+  /** orders, fills or values. */
+  kind: string;
+  /** Such as "7" or "9 to 12", at most 200. */
+  missing: string[];
+  /** Those of them whose events were refused and did not use them up, the newest 200. */
+  refused: RefusedNumber[];
+}
+
+export interface RefusedNumber {
+  number: number;
+  /** Why it was refused. */
+  code: string;
 }
 
 export interface Blocks {
@@ -131,6 +162,8 @@ export interface HeardUpTo {
     | undefined;
   /** Numbers below it that never came, such as "7" or "9 to 12". */
   missing: string[];
+  /** Numbers that are missing, or above the last, because their event was refused and did not use them up: the newest 200. */
+  refused: RefusedNumber[];
 }
 
 export interface ListApprovalsRequest {
@@ -365,7 +398,7 @@ export interface ThrottleStatus {
 }
 
 function createBaseAcceptBlockRequest(): AcceptBlockRequest {
-  return { block_id: "", reason: "", more_block_ids: [], step_up_proof: "" };
+  return { block_id: "", reason: "", more_block_ids: [], step_up_proof: "", gaps: [] };
 }
 
 export const AcceptBlockRequest: MessageFns<AcceptBlockRequest> = {
@@ -381,6 +414,9 @@ export const AcceptBlockRequest: MessageFns<AcceptBlockRequest> = {
     }
     if (message.step_up_proof !== "") {
       writer.uint32(34).string(message.step_up_proof);
+    }
+    for (const v of message.gaps) {
+      ShownGap.encode(v!, writer.uint32(42).fork()).join();
     }
     return writer;
   },
@@ -430,6 +466,71 @@ export const AcceptBlockRequest: MessageFns<AcceptBlockRequest> = {
             message.step_up_proof = reader.string();
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.gaps.push(ShownGap.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseShownGap(): ShownGap {
+  return { block_id: "", missing: [] };
+}
+
+export const ShownGap: MessageFns<ShownGap> = {
+  encode(message: ShownGap, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.block_id !== "") {
+      writer.uint32(10).string(message.block_id);
+    }
+    for (const v of message.missing) {
+      writer.uint32(18).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ShownGap {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseShownGap();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.block_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.missing.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -444,7 +545,17 @@ export const AcceptBlockRequest: MessageFns<AcceptBlockRequest> = {
 };
 
 function createBaseAcceptedBlock(): AcceptedBlock {
-  return { block_id: "", cause: "", fund_id: "", symbol: undefined, about: "", accepted_by: "", at: "", also: [] };
+  return {
+    block_id: "",
+    cause: "",
+    fund_id: "",
+    symbol: undefined,
+    about: "",
+    accepted_by: "",
+    at: "",
+    also: [],
+    gaps: [],
+  };
 }
 
 export const AcceptedBlock: MessageFns<AcceptedBlock> = {
@@ -472,6 +583,9 @@ export const AcceptedBlock: MessageFns<AcceptedBlock> = {
     }
     for (const v of message.also) {
       writer.uint32(66).string(v!);
+    }
+    for (const v of message.gaps) {
+      ShownGap.encode(v!, writer.uint32(74).fork()).join();
     }
     return writer;
   },
@@ -551,6 +665,14 @@ export const AcceptedBlock: MessageFns<AcceptedBlock> = {
             }
 
             message.also.push(reader.string());
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.gaps.push(ShownGap.decode(reader, reader.uint32()));
             continue;
           }
         }
@@ -739,6 +861,7 @@ function createBaseBlock(): Block {
     ends: "",
     command: undefined,
     block_id: undefined,
+    gap: undefined,
   };
 }
 
@@ -776,6 +899,9 @@ export const Block: MessageFns<Block> = {
     }
     if (message.block_id !== undefined) {
       writer.uint32(90).string(message.block_id);
+    }
+    if (message.gap !== undefined) {
+      BlockedGap.encode(message.gap, writer.uint32(98).fork()).join();
     }
     return writer;
   },
@@ -879,6 +1005,150 @@ export const Block: MessageFns<Block> = {
             }
 
             message.block_id = reader.string();
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.gap = BlockedGap.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseBlockedGap(): BlockedGap {
+  return { source: "", kind: "", missing: [], refused: [] };
+}
+
+export const BlockedGap: MessageFns<BlockedGap> = {
+  encode(message: BlockedGap, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.source !== "") {
+      writer.uint32(10).string(message.source);
+    }
+    if (message.kind !== "") {
+      writer.uint32(18).string(message.kind);
+    }
+    for (const v of message.missing) {
+      writer.uint32(26).string(v!);
+    }
+    for (const v of message.refused) {
+      RefusedNumber.encode(v!, writer.uint32(34).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BlockedGap {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBlockedGap();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.source = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.kind = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.missing.push(reader.string());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.refused.push(RefusedNumber.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRefusedNumber(): RefusedNumber {
+  return { number: 0, code: "" };
+}
+
+export const RefusedNumber: MessageFns<RefusedNumber> = {
+  encode(message: RefusedNumber, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.number !== 0) {
+      writer.uint32(8).uint64(message.number);
+    }
+    if (message.code !== "") {
+      writer.uint32(18).string(message.code);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RefusedNumber {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRefusedNumber();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.number = longToNumber(reader.uint64());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.code = reader.string();
             continue;
           }
         }
@@ -1191,7 +1461,7 @@ export const ForeignPosition: MessageFns<ForeignPosition> = {
 };
 
 function createBaseHeardUpTo(): HeardUpTo {
-  return { kind: "", last_sequence: undefined, missing: [] };
+  return { kind: "", last_sequence: undefined, missing: [], refused: [] };
 }
 
 export const HeardUpTo: MessageFns<HeardUpTo> = {
@@ -1204,6 +1474,9 @@ export const HeardUpTo: MessageFns<HeardUpTo> = {
     }
     for (const v of message.missing) {
       writer.uint32(26).string(v!);
+    }
+    for (const v of message.refused) {
+      RefusedNumber.encode(v!, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -1243,6 +1516,14 @@ export const HeardUpTo: MessageFns<HeardUpTo> = {
             }
 
             message.missing.push(reader.string());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.refused.push(RefusedNumber.decode(reader, reader.uint32()));
             continue;
           }
         }
