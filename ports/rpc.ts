@@ -36,8 +36,16 @@ export interface DeniedAnswer {
  */
 export type UnaryHandler = (request: never, call: RpcCall) => Promise<unknown>;
 
+/**
+ * Which funds a request is about that names something of theirs, such as an order; "every" for what is about all of them. Undefined for what nobody knows,
+ * and for what the request says by itself. Asked only for tokens that name funds.
+ */
+export type FundsOf = (request: never) => Promise<readonly string[] | "every" | undefined>;
+
 export interface RpcService {
   /** As the proto names it, without the package: "RiskEngine". */
   readonly name: string;
   readonly handlers: Readonly<Record<string, UnaryHandler>>;
+  /** By the names of handlers. */
+  readonly fundsOf?: Readonly<Record<string, FundsOf>>;
 }

@@ -42,11 +42,12 @@ function procedureOf(registry, file, service, method) {
   }
   const roles = declared.roles.map((role) => roleName(place, role));
   if (new Set(roles).size !== roles.length) throw new DeclarationError(`${place} names a role twice`);
+  const whose = declared.whose.map((word) => whoseName(place, word));
   const { reads, internal, http, repeatable } = declared;
   if (repeatable && reads)
     throw new DeclarationError(`${place} only reads, so that it is repeatable goes without saying`);
   const operation = declared.name === "" ? method.name : declared.name;
-  return { place, service: service.name, method, operation, sentence, roles, reads, internal, http, repeatable };
+  return { place, service: service.name, method, operation, sentence, roles, reads, internal, whose, http, repeatable };
 }
 
 const roleNames = ["", "viewer", "operator", "risk_officer", "admin", "service"];
@@ -57,11 +58,35 @@ function roleName(place, role) {
   return name;
 }
 
+const whoseNames = ["", "asker", "fund", "valuer", "pricer", "anyone", "every_fund"];
+
+function whoseName(place, word) {
+  const name = whoseNames[word];
+  if (!name) throw new DeclarationError(`${place} says ${word} of whose it is, which is no word for that`);
+  return name;
+}
+
+/** The fields that name what is somebody's: an order with its approval, a fund, its strategies and whatever else one asks about, a value, a price. */
+const isNaming = (name) =>
+  ["fund_id", "strategy_id", "subject_id", "nav", "price"].includes(name) || name.endsWith("order_id");
+
+/** Where a message has such fields, with dots; a list is marked by brackets. */
+function namingPaths(message, before = "", around = []) {
+  if (around.includes(message.typeName)) return [];
+  return message.fields.flatMap((field) => {
+    const path = `${before}${field.name}${field.fieldKind === "list" ? "[]" : ""}`;
+    const own = isNaming(field.name) ? [path] : [];
+    const inner = field.message && field.fieldKind !== "map" ? field.message : undefined;
+    return [...own, ...(inner ? namingPaths(inner, `${path}.`, [...around, message.typeName]) : [])];
+  });
+}
+
 /** A row of the table of authority by its name. Procedures that share one must say the same of it. */
 function rowsOf(procedures) {
   const rows = new Map();
-  for (const { place, operation, sentence, roles, reads, internal } of procedures) {
-    const row = { sentence, allowed: roles, reads, ...(internal ? { internal } : {}) };
+  for (const { place, operation, sentence, roles, reads, internal, whose } of procedures) {
+    const words = whose.length === 0 ? {} : { whose };
+    const row = { sentence, allowed: roles, reads, ...(internal ? { internal } : {}), ...words };
     const known = rows.get(operation);
     if (known !== undefined && JSON.stringify(known) !== JSON.stringify(row)) {
       throw new DeclarationError(`${place} says something else of ${operation} than the procedure before it`);
@@ -150,6 +175,15 @@ function authorityText(procedures, rows) {
     "/** The row of a procedure that has not its own name's. */",
     "export const sharedRows: Readonly<Record<string, keyof typeof procedureOperations>> = {",
     ...shared.map(({ service, method, operation }) => `  "${service}/${method.name}": "${operation}",`),
+    "};",
+    "",
+    "/** Where the request and the answer of a procedure name what is somebody's, with dots; brackets mark a list. */",
+    "export const namedByProcedures: Readonly<Record<string, { readonly request: readonly string[]; readonly answer: readonly string[] }>> = {",
+    ...procedures.flatMap(({ service, method }) => {
+      const named = { request: namingPaths(method.input), answer: namingPaths(method.output) };
+      if (named.request.length + named.answer.length === 0) return [];
+      return [`  "${service}/${method.name}": ${JSON.stringify(named)},`];
+    }),
     "};",
     "",
   ].join("\n");

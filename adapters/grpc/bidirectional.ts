@@ -15,6 +15,7 @@ import type { GrpcLimits } from "./limits.ts";
 import { failure } from "./status.ts";
 import {
   answerBytes,
+  answerTo,
   callerOf,
   callObserver,
   countIfMalformed,
@@ -98,7 +99,7 @@ export function bidirectionalMounter(
         }
         stream.inFlightCount += 1;
         if (stream.inFlightCount >= limits.streamRequestsInFlightMax) call.pause();
-        handle(procedure, new HandledCall(requestId, identity, bytes, hangUp)).then(answer, fail);
+        handle(procedure, new HandledCall(requestId, identity, bytes, hangUp), ports).then(answer, fail);
       });
       call.once("end", () => {
         stream.requestsEnded = true;
@@ -110,8 +111,8 @@ export function bidirectionalMounter(
   };
 }
 
-async function handle(procedure: UnaryProcedure, call: RpcCall): Promise<Buffer> {
-  return answerBytes(procedure, await procedure.handler(decode(procedure, call.requestBytes) as never, call));
+async function handle(procedure: UnaryProcedure, call: RpcCall, ports: RpcPorts): Promise<Buffer> {
+  return answerBytes(procedure, await answerTo(procedure, decode(procedure, call.requestBytes), call, ports));
 }
 
 function waitForDrain(

@@ -12,7 +12,7 @@ import {
   type ServerInterceptor,
   type ServerListener,
 } from "@grpc/grpc-js";
-import { mayCall, type Operation, revocationMsMax, whyNot } from "../../contracts/src/authority.ts";
+import { mayCall, type Operation, revocationMsMax, whyNot, whyNotOfFunds } from "../../contracts/src/authority.ts";
 import { Defect, Fault } from "../../contracts/src/fault.ts";
 import type { RefusedAttempt, TellRefusal } from "../../ports/attempts.ts";
 import type { Crash } from "../../ports/crash.ts";
@@ -178,8 +178,12 @@ function objectionTo(identity: Identity, operation: Operation | undefined, path:
   if (operation === undefined) {
     return new Fault("UNIMPLEMENTED", `There is no procedure ${path} on this server.`, { retry: "never" });
   }
-  if (mayCall(operation, identity)) return undefined;
-  return new Fault("PERMISSION_DENIED", whyNot(operation), { retry: "never", facts: { operation } });
+  if (!mayCall(operation, identity))
+    return new Fault("PERMISSION_DENIED", whyNot(operation), { retry: "never", facts: { operation } });
+  const ofFunds = whyNotOfFunds(operation, identity);
+  return ofFunds === undefined
+    ? undefined
+    : new Fault("FUND_NOT_YOURS", ofFunds, { retry: "never", facts: { operation } });
 }
 
 function noAnswer(): Fault {

@@ -3,7 +3,7 @@
 import { isOperation, type Operation, operations } from "../../contracts/src/authority.ts";
 import { Defect } from "../../contracts/src/fault.ts";
 import { sharedRows } from "../../contracts/src/generated/authority.ts";
-import type { DescribedMethod, DescribedService } from "./descriptor-set.ts";
+import type { DescribedService } from "./descriptor-set.ts";
 import { healthServiceName } from "./health-service.ts";
 import { reflectionPaths } from "./reflection.ts";
 
@@ -20,16 +20,16 @@ export function operationsByPath(
   hasReflection: boolean,
 ): ReadonlyMap<string, Operation> {
   const ours = services.flatMap((service) =>
-    service.methods.map((method) => [method.path, operationOf(service, method)] as const),
+    service.methods.map((method) => [method.path, operationOf(service.name, method.name)] as const),
   );
   return new Map([...healthPaths, ...(hasReflection ? schemaPaths : []), ...ours]);
 }
 
-function operationOf(service: DescribedService, method: DescribedMethod): Operation {
-  const name = sharedRows[`${service.name}/${method.name}`] ?? method.name;
-  const full = `${service.fullName}/${method.name}`;
-  if (!isOperation(name)) throw new Defect(`${full} has no row in the table of authority.`);
+/** By their names in the protos, the package left out. */
+export function operationOf(service: string, procedure: string): Operation {
+  const name = sharedRows[`${service}/${procedure}`] ?? procedure;
+  if (!isOperation(name)) throw new Defect(`${service}/${procedure} has no row in the table of authority.`);
   // Handlers are promised a caller who proved who they are.
-  if (operations[name].allowed === "anyone") throw new Defect(`${full} would be open to anyone.`);
+  if (operations[name].allowed === "anyone") throw new Defect(`${service}/${procedure} would be open to anyone.`);
   return name;
 }

@@ -70,7 +70,8 @@ describe("a question", () => {
       seen.push([request.kind, call.requestId, call.identity.actor]);
       return { kind: request.kind, version: 3, content_json: "[]", reason: "because" };
     };
-    const target = await serve([{ name: "Treasury", handlers: { GetReferenceData: handler } }]);
+    const fundsOf = { GetReferenceData: async () => [] };
+    const target = await serve([{ name: "Treasury", handlers: { GetReferenceData: handler }, fundsOf }]);
     const outcome = await clientOf({ treasury: target }).call(
       "Treasury",
       "GetReferenceData",

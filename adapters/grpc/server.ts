@@ -29,6 +29,7 @@ import { callConnections } from "./call-connections.ts";
 import { callGate } from "./call-gate.ts";
 import { codecOf, describedServices, instanceService } from "./definitions.ts";
 import type { DescribedMethod, DescribedService } from "./descriptor-set.ts";
+import { fundGuard } from "./guard/fund-guard.ts";
 import { type HealthService, healthDefinition, healthService, healthServiceName } from "./health-service.ts";
 import { identityGate } from "./identity-gate.ts";
 import { instanceHandlers } from "./instance-service.ts";
@@ -250,12 +251,17 @@ function implementationOf(
     const streams = method.requestStream || method.responseStream;
     const fault = unserved ?? (() => unimplemented(described, method));
     if (streams && declared === undefined) return unservedStream(fault, random);
-    return (streams ? mount.bidirectional : mount.unary)({
+    const procedure = {
       service: described.name,
       method,
       request: codecOf(method.requestType),
       response: codecOf(method.responseType),
+    };
+    const fundsOf = service.fundsOf?.[method.name];
+    return (streams ? mount.bidirectional : mount.unary)({
+      ...procedure,
       handler: declared ?? unservedUnary(fault),
+      guard: fundGuard({ ...procedure, isServed: declared !== undefined, fundsOf }),
     });
   };
   return Object.fromEntries(described.methods.map((method) => [method.name, implementationOfMethod(method)]));

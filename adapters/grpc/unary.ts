@@ -23,6 +23,7 @@ import type { OncePerKey } from "../records/once-per-key.ts";
 import { leftMs } from "./call-gate.ts";
 import { decodeStrictly, type MessageCodec } from "./codecs.ts";
 import type { DescribedMethod } from "./descriptor-set.ts";
+import type { FundGuard } from "./guard/fund-guard.ts";
 import { HangUp } from "./hang-up.ts";
 import { callOnce, keyedWork } from "./keyed-call.ts";
 import type { GrpcLimits } from "./limits.ts";
@@ -53,6 +54,7 @@ export interface UnaryProcedure {
   readonly request: MessageCodec;
   readonly response: MessageCodec;
   readonly handler: UnaryHandler;
+  readonly guard: FundGuard;
 }
 
 /** Makes handlers that share their figures and bounds. */
@@ -178,18 +180,42 @@ async function runOnce(
   const name = `${procedure.service}/${procedure.method.name}`;
   const asked = oncePerKey === undefined ? undefined : keyedWork({ name, call, metadata });
   if (oncePerKey === undefined || asked === undefined) return run(procedure, call, ports);
-  // Bytes that are no message never take a key.
-  decode(procedure, call.requestBytes);
+  // Bytes that are no message never take a key, and who may not is not answered from one either.
+  await procedure.guard.mustBeTheirs(decode(procedure, call.requestBytes), call, ports.tellRefusal);
   const lasting = new HandledCall(call.requestId, call.identity, call.requestBytes, new HangUp(), metadata);
   return callOnce(oncePerKey, asked, () => run(procedure, lasting, ports), replayed);
 }
 
 async function run(procedure: UnaryProcedure, call: RpcCall, ports: RpcPorts): Promise<Buffer> {
-  const { service, method, handler } = procedure;
+  const { service, method } = procedure;
   const request = decode(procedure, call.requestBytes);
   const fields = { service, method: method.name, request_id: call.requestId };
-  const answer = await ports.tracer.span(`${service}/${method.name}`, fields, () => handler(request as never, call));
+  const answer = await ports.tracer.span(`${service}/${method.name}`, fields, () =>
+    answerTo(procedure, request, call, ports),
+  );
   return answerBytes(procedure, answer);
+}
+
+/** The handler's answer, behind the guard of funds when the caller's token names any. */
+export function answerTo(
+  { handler, guard }: UnaryProcedure,
+  request: unknown,
+  call: RpcCall,
+  { tellRefusal }: Pick<RpcPorts, "tellRefusal">,
+): Promise<unknown> {
+  if (call.identity.funds === undefined) return handler(request as never, call);
+  return guardedAnswer(guard, handler, request, call, tellRefusal);
+}
+
+async function guardedAnswer(
+  guard: FundGuard,
+  handler: UnaryHandler,
+  request: unknown,
+  call: RpcCall,
+  tellRefusal: TellRefusal | undefined,
+): Promise<unknown> {
+  await guard.mustBeTheirs(request, call, tellRefusal);
+  return guard.theirPart(await handler(request as never, call), call);
 }
 
 /** What goes out: an answer's bytes. A denial is thrown, because it goes out as a status. */
@@ -208,7 +234,7 @@ function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-export function decode(procedure: UnaryProcedure, bytes: Uint8Array): unknown {
+export function decode(procedure: Pick<UnaryProcedure, "request" | "method">, bytes: Uint8Array): unknown {
   try {
     const message = decodeStrictly(procedure.request, bytes);
     refuseLossyStructs(procedure.method.requestType, bytes);

@@ -1,7 +1,7 @@
 // Who is calling and whether they may, asked before a request's body is read and before its path or method is known to exist: a
 // stranger learns nothing from the difference. On the operators' listener every request is asked, those that lead nowhere included.
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { mayCall, type Operation, whyNot } from "../../contracts/src/authority.ts";
+import { mayCall, type Operation, whyNot, whyNotOfFunds } from "../../contracts/src/authority.ts";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { Listener } from "../../ports/http.ts";
 import type { Identity } from "../../ports/identity.ts";
@@ -9,7 +9,7 @@ import { attemptSubject } from "../listener/attempt-subject.ts";
 import { stranger } from "../listener/refused-attempts.ts";
 import { challenge, type Shown, shownBy } from "./bearer.ts";
 import type { HttpPorts } from "./http-ports.ts";
-import type { Refuse } from "./refusals.ts";
+import type { Refusal, Refuse } from "./refusals.ts";
 import { type Access, factsOf, loggedPath } from "./route-facts.ts";
 
 export interface IdentityGuard {
@@ -52,9 +52,8 @@ export function identityGuard(options: GuardOptions): IdentityGuard {
       if (reply.sent) return reply;
       if (identity === undefined) return reply;
       keep(request, identity);
-      if (access === "anyone with a token" || mayCall(access, identity)) return undefined;
-      const { actor } = identity;
-      const refusal = { code: "PERMISSION_DENIED", detail: whyNot(access), actor } as const;
+      const refusal = access === "anyone with a token" ? undefined : refusalOf(access, identity);
+      if (access === "anyone with a token" || refusal === undefined) return undefined;
       const reported = {
         identity,
         operation: access,
@@ -68,6 +67,13 @@ export function identityGuard(options: GuardOptions): IdentityGuard {
       return options.refuse(request, reply, refusal);
     },
   };
+}
+
+function refusalOf(operation: Operation, identity: Identity): (Refusal & { readonly detail: string }) | undefined {
+  const { actor } = identity;
+  if (!mayCall(operation, identity)) return { code: "PERMISSION_DENIED", detail: whyNot(operation), actor };
+  const ofFunds = whyNotOfFunds(operation, identity);
+  return ofFunds === undefined ? undefined : { code: "FUND_NOT_YOURS", detail: ofFunds, actor };
 }
 
 /** A path that leads nowhere is a secret of the operators' listener; on the public one there is nothing to keep. */

@@ -3,6 +3,7 @@
 // services that may publish it. What is not in a table is not allowed.
 import { gatewayOperations } from "./gateway-operations.ts";
 import { procedureOperations } from "./generated/authority.ts";
+import { everyFundRefusal, type TokenFunds, type Whose } from "./ownership/whose.ts";
 import type { OwnProcess, PlatformService } from "./platform-services.ts";
 import { eventByName, subjects } from "./subjects.ts";
 
@@ -23,6 +24,8 @@ interface OperationRule {
   readonly reads: boolean;
   /** Between our own processes: whoever else had it could stop every engine, or a fund's trading, without a word in the record. */
   readonly internal?: true;
+  /** Whose that must be which it names. */
+  readonly whose?: readonly Whose[];
 }
 
 export const operations = {
@@ -76,6 +79,18 @@ export function whyNot(operation: Operation): string {
   if (typeof allowed === "string") return `${operation} needs a login.`;
   const needed = allowed.length === 1 ? `the role ${allowed[0]}` : `one of the roles ${allowed.join(", ")}`;
   return `${operation} needs ${needed}${allowed.includes("service") ? "; a service token must name it" : ""}.`;
+}
+
+/** Whose that must be which the operation names. */
+export function whoseOf(operation: Operation): readonly Whose[] {
+  const { whose = [] }: OperationRule = operations[operation];
+  return whose;
+}
+
+/** Why a token that names funds may not call it at all, whatever it asks; undefined when it may. */
+export function whyNotOfFunds(operation: Operation, caller: { readonly funds?: TokenFunds }): string | undefined {
+  const sentence = everyFundRefusal(whoseOf(operation), caller.funds);
+  return sentence === undefined ? undefined : `${operation}: ${sentence}`;
 }
 
 /** The operations that a machine's token may name. */

@@ -40,6 +40,7 @@ it.each([
   [{ order: { fund_id: "beta" } }, false],
   [{ order: { fund_id: "alpha" } }, true],
   [{ data: { fund_id: "beta" } }, false],
+  [{ code: "EVENT_REFUSED", facts: { fund_id: "beta" } }, false],
   [{ symbol: "AAPL" }, true],
   [undefined, true],
 ])("%j concerns alpha: %s", (payload, concerns) => {

@@ -39,8 +39,13 @@ export function concernsFund(subject: string, payload: unknown, fundId: string):
 }
 
 function fundNamedBy(payload: unknown): string | undefined {
-  const { fund_id: own, order, data } = (payload ?? {}) as Readonly<Record<"fund_id" | "order" | "data", unknown>>;
-  for (const found of [own, fundIn(order), fundIn(data)]) if (typeof found === "string") return found;
+  const {
+    fund_id: own,
+    order,
+    data,
+    facts,
+  } = (payload ?? {}) as Readonly<Record<"fund_id" | "order" | "data" | "facts", unknown>>;
+  for (const found of [own, fundIn(order), fundIn(data), fundIn(facts)]) if (typeof found === "string") return found;
   return undefined;
 }
 

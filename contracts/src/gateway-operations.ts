@@ -1,5 +1,6 @@
 // The operations that are no procedure of a service: what the gateway and the identity provider do by themselves, and reading what the audit log
 // holds sealed. Each is declared here once, with its routes, as those of the services are in the protos. A route that is in neither is not served.
+// `whose` says whose that must be which a machine's token names (ownership/whose.ts); what people name is anyone's.
 // What is `repeatable` comes to the same when it is done again after it was cut off.
 // No service hears of what is marked `auditsRefusals`: the gateway itself records who was refused it. The second factor has events of its own for that.
 
@@ -34,6 +35,7 @@ export const gatewayOperations = {
     sentence: "Have a report made of what the platform knows.",
     allowed: ["operator", "risk_officer", "admin"],
     reads: false,
+    whose: ["anyone"],
     auditsRefusals: true,
     routes: {
       makeReport: "operator POST /v1/reports",
@@ -44,6 +46,7 @@ export const gatewayOperations = {
     sentence: "See which reports were made, and read them.",
     allowed: [...people, "service"],
     reads: true,
+    whose: ["every_fund"],
     routes: {
       listReports: "operator GET /v1/reports",
       getReport: "operator GET /v1/reports/:report_id",
@@ -68,6 +71,7 @@ export const gatewayOperations = {
     sentence: "Read prices, the funds' values and halts on the public port.",
     allowed: "anyone",
     reads: true,
+    whose: ["anyone"],
     routes: {
       getPublicQuote: "public GET /v1/quotes/:symbol",
       getPublicQuotes: "public GET /v1/quotes",
@@ -82,6 +86,7 @@ export const gatewayOperations = {
     allowed: "anyone",
     reads: false,
     repeatable: true,
+    whose: ["anyone"],
     routes: {
       receiveTradingviewAlert: "public POST /tradingview/webhook",
     },
@@ -90,6 +95,7 @@ export const gatewayOperations = {
     sentence: "See who takes alerts, from where, and how old each fund's secret is.",
     allowed: people,
     reads: true,
+    whose: ["anyone"],
     routes: {
       getWebhookStatus: "operator GET /v1/webhook",
     },
@@ -98,6 +104,7 @@ export const gatewayOperations = {
     sentence: "Make a new webhook secret for a fund.",
     allowed: ["admin"],
     reads: false,
+    whose: ["anyone"],
     auditsRefusals: true,
     routes: {
       rotateWebhookSecret: "operator POST /v1/webhook/secrets/:fund_id/rotate",

@@ -50,6 +50,11 @@ export function readHalt({ request, identity, at, newId }: HaltAsked, funds: Fun
   };
 }
 
+/** Whom a halt is about, beyond the fund that it names: at the level of the firm that is everybody, whatever fund stands there. */
+export async function fundsHalted({ severity }: HaltRequest): Promise<"every" | undefined> {
+  return severity === "FIRM_HALT" ? "every" : undefined;
+}
+
 /** A halt that names more than its level needs is taken at its level. */
 function readScope({ severity, fund_id: fundId, strategy_id: strategyId }: HaltRequest, funds: Funds): Scope | Denial {
   if (severity === "FIRM_HALT") return { severity, fund_id: "" };

@@ -95,7 +95,8 @@ async function assemble(ports: ServicePorts, parts: Parts) {
     GetPaperWeather: faults.getPaperWeather,
     SetPaperWeather: faults.setPaperWeather,
   } satisfies Record<string, UnaryHandler>;
-  const rpc: RpcService = { name: "Oms", handlers };
+  const fundsOf = { CancelOrder: commands.fundsOf, AmendOrder: commands.fundsOf };
+  const rpc: RpcService = { name: "Oms", handlers, fundsOf };
   return { rpc: [rpc], health: () => healthOf(heard.readers, taking.unknown()) };
 }
 

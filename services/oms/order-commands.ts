@@ -103,7 +103,13 @@ export function createOrderCommands({ ports, drivers, cancelling, amending }: Or
     return "denial" in outcome ? outcome : statusOf(outcome.stored);
   }
 
-  return { cancelOrder, cancelAll, amendOrder };
+  /** Whose the order is that a command names. */
+  async function fundsOf({ order_id: orderId }: { readonly order_id: string }): Promise<readonly string[] | undefined> {
+    const stored = await store.transact("oms.look", (unit) => unit.oms.order(orderId));
+    return stored && [stored.order.fund_id];
+  }
+
+  return { cancelOrder, cancelAll, amendOrder, fundsOf };
 }
 
 function wordsOf(reason: string, { identity }: Call): string {

@@ -4,8 +4,9 @@ import type { Quote } from "../../contracts/src/records/market.ts";
 import { everySubject } from "../../contracts/src/subjects.ts";
 import type { Health } from "../../ports/health.ts";
 import type { RpcService } from "../../ports/rpc.ts";
+import { fundsHalted } from "../halts/halt-request.ts";
 import { oneAtATime } from "../reference/one-at-a-time.ts";
-import { referenceProcedures } from "../reference/reference-procedures.ts";
+import { referenceFunds, referenceProcedures } from "../reference/reference-procedures.ts";
 import { referenceReader } from "../reference/reference-view.ts";
 import { type Parts, startParts } from "../shared/parts.ts";
 import type { Service, ServicePorts } from "../shared/service.ts";
@@ -13,6 +14,7 @@ import { startLastingAudit } from "./audit/anew/lasting-audit.ts";
 import type { RunningAudit } from "./audit/audit-ports.ts";
 import { watchCheckpointAge } from "./audit/checking/checkpoint-age.ts";
 import { startSecretWatch } from "./audit/intake/secret-watch.ts";
+import { auditFunds } from "./audit/queries/audit-funds.ts";
 import { auditQueries } from "./audit/queries/audit-queries.ts";
 import { type WatchedChat, watchChat } from "./chat/chat-health.ts";
 import { startDrills } from "./drills/drills.ts";
@@ -70,7 +72,11 @@ async function assemble(ports: ServicePorts & { readonly chat: WatchedChat }, pa
   const haltHandlers = startHaltQueries(ports, parts, halts, remembered.newest);
   return {
     rpc: [
-      { name: "Operations", handlers: { ...audit.rpcHandlers, ...halts.handlers } },
+      {
+        name: "Operations",
+        handlers: { ...audit.rpcHandlers, ...halts.handlers },
+        fundsOf: { ...auditFunds(ports.referenceData), RequestHalt: fundsHalted },
+      },
       auditQueries({ ...ports, ...audit }),
       riskQueries(ports),
       marketQueries({ ...ports, ...remembered }),
@@ -126,7 +132,7 @@ function startHaltQueries(
 function referenceWithoutTreasury(ports: ServicePorts): RpcService {
   const reader = referenceReader(ports.referenceData);
   const handlers = referenceProcedures({ ports, reader, newestOwn: () => undefined, setting: oneAtATime() });
-  return { name: "Treasury", handlers };
+  return { name: "Treasury", handlers, fundsOf: referenceFunds };
 }
 
 /** Neither fails by itself; what both complain of is said together. */

@@ -38,3 +38,8 @@ export function referenceProcedures({ ports, reader, newestOwn, setting }: Refer
       setting(() => cosignReferenceData(request, call, ports)),
   } satisfies Record<ServedWithoutTreasury, UnaryHandler>;
 }
+
+/** The document of the funds has all of them; everything else is about no fund. */
+export const referenceFunds = {
+  GetReferenceData: async ({ kind }: ReferenceDataRequest) => (kind === "funds" ? ("every" as const) : []),
+};

@@ -33,6 +33,10 @@ export const research: Service = {
 };
 
 function procedures(ports: ServicePorts): RpcService {
+  const fundsOfStrategy = async ({ strategy_id: asked }: { readonly strategy_id: string }) => {
+    const all = await ports.store.transact("research.look", (unit) => unit.research.strategies());
+    return all.flatMap(({ strategyId, fundId }) => (strategyId === asked ? [fundId] : []));
+  };
   return {
     name: "Research",
     handlers: {
@@ -41,5 +45,6 @@ function procedures(ports: ServicePorts): RpcService {
       GetBacktest: (request: GetBacktestRequest) => getBacktest(request, ports),
       ListSignals: (request: ListSignalsRequest) => listSignals(request, ports),
     },
+    fundsOf: { GetBacktest: fundsOfStrategy, ListSignals: fundsOfStrategy },
   };
 }

@@ -17,6 +17,7 @@ import { drillFundId } from "../../core/halts/halts.ts";
 import { isAhead } from "../../core/state/dated.ts";
 import type { Health } from "../../ports/health.ts";
 import type { UnaryHandler } from "../../ports/rpc.ts";
+import { fundsHalted } from "../halts/halt-request.ts";
 import { createAttempts } from "../shared/attempts.ts";
 import { type Parts, startParts } from "../shared/parts.ts";
 import type { RunningService, Service, ServicePorts } from "../shared/service.ts";
@@ -147,10 +148,18 @@ async function assemble(ports: ServicePorts, askRiskOfficer: AskRiskOfficer, par
     ListExposures: exposuresOf(engine),
   } satisfies Record<string, UnaryHandler>;
   return {
-    rpc: [{ name: "RiskEngine", handlers }],
+    rpc: [{ name: "RiskEngine", handlers, fundsOf: fundsOfRequests(engine) }],
     leased: watch.leased,
     health: () => healthOf(commit, standing, [...sources, outside.gapBlocks, outside.heldFills]),
   };
+}
+
+function fundsOfRequests(engine: Engine) {
+  const ofApproval = async ({ order_id: orderId }: { readonly order_id: string }) => {
+    const approval = engine.approval(orderId);
+    return approval && [approval.fund_id];
+  };
+  return { RequestHalt: fundsHalted, ConfirmSent: ofApproval, ReleaseApproval: ofApproval };
 }
 
 function haltHandlers(halts: Halts, getHaltStatus: ReturnType<typeof haltStatusOf>) {

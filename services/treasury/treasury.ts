@@ -13,7 +13,7 @@ import { subjects } from "../../contracts/src/subjects.ts";
 import type { Subscription } from "../../ports/bus.ts";
 import type { DeniedAnswer, RpcCall, RpcService } from "../../ports/rpc.ts";
 import { oneAtATime } from "../reference/one-at-a-time.ts";
-import { referenceProcedures } from "../reference/reference-procedures.ts";
+import { referenceFunds, referenceProcedures } from "../reference/reference-procedures.ts";
 import { type ReferenceReader, referenceReader } from "../reference/reference-view.ts";
 import { type Loop, startLoop } from "../shared/loop.ts";
 import { createNewestMarks, type NewestMarks } from "../shared/newest-marks.ts";
@@ -124,5 +124,6 @@ function procedures(ports: ServicePorts, reader: ReferenceReader, valuer: Valuer
       RebuildLedger: (request: RebuildLedgerRequest, call: RpcCall) =>
         rebuildLedger(request, call, ports, { reader, book: bookFill }),
     },
+    fundsOf: referenceFunds,
   };
 }

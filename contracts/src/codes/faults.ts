@@ -7,6 +7,10 @@ export const faults = {
   NOT_FOUND: fault("There is nothing under that name.", "NOT_FOUND"),
   UNAUTHENTICATED: fault("The caller did not prove who they are.", "UNAUTHENTICATED"),
   PERMISSION_DENIED: fault("The caller is known and may not do this.", "PERMISSION_DENIED"),
+  FUND_NOT_YOURS: fault(
+    "The token names the funds that it speaks of, and this is about another one.",
+    "PERMISSION_DENIED",
+  ),
   UNIMPLEMENTED: fault("This procedure has a name but no body yet.", "UNIMPLEMENTED"),
   DEADLINE_EXCEEDED: fault("The answer would have come after the caller's deadline.", "DEADLINE_EXCEEDED"),
   RESOURCE_EXHAUSTED: fault("More is asked than can be done in time, so it is refused early.", "RESOURCE_EXHAUSTED"),

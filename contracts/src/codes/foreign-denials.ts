@@ -3,6 +3,10 @@ import { type AnswerCode, denial } from "./shape.ts";
 
 export const foreignDenials = {
   EVENT_FUND_UNKNOWN: denial("The event is about a fund that the reference data does not have.", "INVALID_ARGUMENT"),
+  EVENT_FUND_NOT_YOURS: denial(
+    "The event is about a fund that its publisher's token does not name.",
+    "PERMISSION_DENIED",
+  ),
   EVENT_SYMBOL_UNKNOWN: denial(
     "The event is about an instrument that the reference data does not have.",
     "INVALID_ARGUMENT",

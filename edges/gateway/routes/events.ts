@@ -8,6 +8,7 @@
 import { Fault } from "../../../contracts/src/fault.ts";
 import { concernsFund, followedSubjects, heartbeatS } from "../../../contracts/src/followed-events.ts";
 import { format, millisecondsBetween } from "../../../contracts/src/instant.ts";
+import { requestRefusal, type TokenFunds } from "../../../contracts/src/ownership/whose.ts";
 import type { FeedEvent, FeedMark, FeedPage } from "../../../ports/event-feed.ts";
 import type { HttpRequest, Route } from "../../../ports/http.ts";
 import { conflatedMarks } from "../conflated-marks.ts";
@@ -36,7 +37,9 @@ export function events(parts: Parts): Route {
     answers: declaredAnswers("tailEvents"),
     handle: (request) => {
       const { subjects: asked, fund_id: fundId, heartbeat_s: heartbeat = heartbeatS.usual } = request.query;
-      const subjects = followedSubjects(asked?.split(",") ?? [], callerOf(request).roles.includes("admin"));
+      const { roles, funds } = callerOf(request);
+      mustBeOfFunds(fundId, funds);
+      const subjects = followedSubjects(asked?.split(",") ?? [], roles.includes("admin"));
       const followed: Followed = { subjects, fundId, heartbeatMs: heartbeat * 1_000 };
       const begin = async () => {
         // Read once before anything is answered, so that whoever asks for what is no id is refused by the status.
@@ -46,6 +49,12 @@ export function events(parts: Parts): Route {
       return seated(seats, request, begin, { parts, operation: "TailEvents" });
     },
   });
+}
+
+/** As the procedure's own guard would say it: this route reads the store, and asks no service. */
+function mustBeOfFunds(fundId: string | undefined, funds: TokenFunds): void {
+  const refusal = requestRefusal({ fund_id: fundId }, ["fund_id"], funds);
+  if (refusal !== undefined) throw new Fault("FUND_NOT_YOURS", refusal, { retry: "never" });
 }
 
 async function beginning({ events: feed }: Parts, { headers }: HttpRequest, { subjects }: Followed): Promise<FeedPage> {
