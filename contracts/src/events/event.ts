@@ -1,6 +1,7 @@
 // The declaration of an event, once: its subject, the schema of its payload, the key within which order is kept, who may publish it and what the audit
 // log says of it. Documents, the table of publishers and the audit log's actions are made from the list of these.
 import type { z } from "zod";
+import type { Whose } from "../ownership/whose.ts";
 import { isOwnSource, type PlatformService, platformServices } from "../platform-services.ts";
 import { personalFieldsOf } from "../records/fields.ts";
 import type { Delivery, Subject } from "../subject.ts";
@@ -63,18 +64,21 @@ interface Declaration<Payload> {
   readonly delivery?: Delivery;
   readonly sentence: string;
   readonly publishers: readonly PlatformService[];
+  /** Of what programs outside publish too: whose that must be which it names. What only we publish is its publishers'. */
+  readonly whose?: readonly Whose[];
   readonly audit: Entry<NoInfer<Payload>> | NotAudited;
 }
 
 export interface DeclaredEvent<Payload> extends Subject<Payload> {
   readonly publishers: readonly PlatformService[];
+  readonly whose: readonly Whose[];
   readonly audit: AuditRule;
 }
 
 export function event<Payload>(declared: Declaration<Payload>): DeclaredEvent<Payload> {
-  const { subject: name, schema, sentence, delivery = "durable", publishers, audit } = declared;
+  const { subject: name, schema, sentence, delivery = "durable", publishers, whose = [], audit } = declared;
   const rule = "notAudited" in audit ? audit : auditedAs(schema, audit);
-  return { name, schema, key: declared.key, sentence, delivery, publishers, audit: rule };
+  return { name, schema, key: declared.key, sentence, delivery, publishers, whose, audit: rule };
 }
 
 function auditedAs<Payload>(schema: z.ZodType<Payload>, { action, about, by }: Entry<Payload>): AuditedAs {

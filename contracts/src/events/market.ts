@@ -12,6 +12,7 @@ export const marketEvents = {
     delivery: "conflated",
     sentence: "A price moved; only the newest per symbol matters.",
     publishers: ["operations"],
+    whose: ["pricer"],
     audit: { notAudited: "A price changes no state of ours; what a decision used of it is in the decision." },
   }),
 };

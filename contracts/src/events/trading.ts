@@ -25,6 +25,7 @@ export const tradingEvents = {
     key: byOrder,
     sentence: "An order was taken in; nothing was decided yet.",
     publishers: ["oms"],
+    whose: ["asker", "fund"],
     audit: { action: "order.created", about: byOrder },
   }),
   ordersAccepted: event({
@@ -33,6 +34,7 @@ export const tradingEvents = {
     key: byOrder,
     sentence: "An order passed its check and may be routed.",
     publishers: ["oms"],
+    whose: ["asker", "fund"],
     audit: { action: "order.accepted", about: byOrder },
   }),
   ordersRejected: event({
@@ -41,6 +43,7 @@ export const tradingEvents = {
     key: byOrder,
     sentence: "An order was refused, by us or by the broker.",
     publishers: ["oms"],
+    whose: ["asker", "fund"],
     audit: { action: "order.rejected", about: byOrder },
   }),
   ordersUpdated: event({
@@ -49,6 +52,7 @@ export const tradingEvents = {
     key: byOrder,
     sentence: "An order moved on: routed, working, filled, unknown or amended.",
     publishers: ["oms"],
+    whose: ["asker", "fund"],
     audit: { action: "order.updated", about: byOrder },
   }),
   ordersCancelled: event({
@@ -57,6 +61,7 @@ export const tradingEvents = {
     key: byOrder,
     sentence: "An order was cancelled; what had filled stays filled.",
     publishers: ["oms"],
+    whose: ["asker", "fund"],
     audit: { action: "order.cancelled", about: byOrder },
   }),
   ordersExpired: event({
@@ -65,6 +70,7 @@ export const tradingEvents = {
     key: byOrder,
     sentence: "An order's time in force ran out.",
     publishers: ["oms"],
+    whose: ["asker", "fund"],
     audit: { action: "order.expired", about: byOrder },
   }),
   fillsCreated: event({
@@ -73,6 +79,7 @@ export const tradingEvents = {
     key: byOrder,
     sentence: "An order traded, in whole or in part.",
     publishers: ["oms"],
+    whose: ["asker", "fund"],
     audit: { action: "fill.created", about: byOrder },
   }),
   fillsBusted: event({
@@ -81,6 +88,7 @@ export const tradingEvents = {
     key: byOrder,
     sentence: "A trade was taken back by whoever published its fill; a correction is this and a new fill.",
     publishers: ["oms"],
+    whose: ["asker", "fund"],
     audit: { action: "fill.busted", about: byOrder },
   }),
   signalReceived: event({
@@ -162,6 +170,7 @@ export const tradingEvents = {
     key: byFund,
     sentence: "A fund was valued.",
     publishers: ["treasury"],
+    whose: ["valuer", "fund"],
     audit: { notAudited: "A valuation follows from fills and prices; what was decided on it stands in the decision." },
   }),
   referenceChanged: event({

@@ -9,6 +9,7 @@
 //  5. Prices are not stored: they go out conflated, newest per symbol, under the name of the token.
 //  6. What can be read and is wrong is answered with what is wrong, and is durable all the same, once under its id: the risk engine refuses it, so that it
 //     is counted, listed and alarmed like one from NATS. The same event is taken when it is right by then, because its symbol was set meanwhile.
+//  7. What is about a fund that the token does not name is answered EVENT_FUND_NOT_YOURS, whatever else it says: it uses up nothing and touches nothing there.
 import { foreignPublisherOf } from "../../../contracts/src/foreign-events.ts";
 import type { ForeignEvent, ForeignReceipt } from "../../../contracts/src/generated/svc/v1/foreign.ts";
 import type { Mark } from "../../../contracts/src/records/market.ts";

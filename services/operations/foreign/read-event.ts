@@ -5,11 +5,12 @@ import { messageOf } from "../../../contracts/src/fault.ts";
 import { foreignPublisherOf } from "../../../contracts/src/foreign-events.ts";
 import type { ForeignEvent, ForeignReceipt } from "../../../contracts/src/generated/svc/v1/foreign.ts";
 import { type Instant, parse } from "../../../contracts/src/instant.ts";
+import { fundsRefusal } from "../../../contracts/src/ownership/whose.ts";
 import { parseJson } from "../../../contracts/src/parse-json.ts";
 import { countNumber, idText } from "../../../contracts/src/records/fields.ts";
 import type { Mark } from "../../../contracts/src/records/market.ts";
 import type { Subject } from "../../../contracts/src/subject.ts";
-import { subjectByName } from "../../../contracts/src/subjects.ts";
+import { eventByName, subjectByName } from "../../../contracts/src/subjects.ts";
 import { foreignKindOf } from "../../../core/foreign/judge-event.ts";
 import type { ForeignKind } from "../../../core/foreign/numbering.ts";
 import { isAhead } from "../../../core/state/dated.ts";
@@ -29,7 +30,7 @@ export interface Taken {
   readonly payload: unknown;
 }
 
-/** One that could not, of a publisher who may publish it, and about a fund. */
+/** One that could not, or that is about a fund of others, of a publisher who may publish it. */
 export interface Unread extends Refused {
   readonly source: string;
   readonly id: string;
@@ -39,6 +40,8 @@ export interface Unread extends Refused {
   readonly sequence: number | undefined;
   /** As it came. */
   readonly text: string;
+  /** The publisher's token does not name the fund: nothing that it says touches that fund. */
+  readonly isStrange?: true;
 }
 
 export type Read = { readonly taken: Taken } | { readonly unread: Unread } | { readonly refused: Refused };
@@ -57,6 +60,12 @@ export function readEvent(event: ForeignEvent, { identity }: Pick<RpcCall, "iden
   const { id, payload_json: text } = event;
   const source = identity.name;
   const { value, wrong } = jsonIn(text);
+  const about = aboutOf(value, subject);
+  const strange = about && strangeFund(subject, about.fundId, identity);
+  if (about !== undefined && strange !== undefined) {
+    // Its number counts nowhere: it is one of a fund that this publisher has no numbers in.
+    return { unread: { ...strange, ...about, sequence: undefined, source, id, subject, text, isStrange: true } };
+  }
   const isPrice = subject.delivery !== "durable";
   // A price goes out under the name that was proved, whatever it says.
   const named = isPrice && typeof value === "object" && value !== null ? { ...value, source } : value;
@@ -68,8 +77,14 @@ export function readEvent(event: ForeignEvent, { identity }: Pick<RpcCall, "iden
       ? datedAhead(subject, checked.data, now)
       : mismatch(subject, checked?.error.issues ?? []));
   if (refused === undefined) return { taken: { source, id, subject, payload: checked?.data } };
-  const about = aboutOf(value, subject);
   return about === undefined ? { refused } : { unread: { ...refused, ...about, source, id, subject, text } };
+}
+
+/** By what the event declares (contracts/src/ownership/whose.ts). */
+function strangeFund({ name }: Subject<unknown>, fundId: string, { funds }: RpcCall["identity"]): Refused | undefined {
+  if (eventByName(name)?.whose.includes("fund") !== true) return undefined;
+  const reason = fundsRefusal([fundId], funds);
+  return reason === undefined ? undefined : { code: "EVENT_FUND_NOT_YOURS", reason };
 }
 
 function jsonIn(text: string): { readonly value?: unknown; readonly wrong?: Refused } {

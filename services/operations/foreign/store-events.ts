@@ -2,7 +2,8 @@
 //
 //  1. An event id is its content: under one that said something else before nothing is taken. It is refused, and told.
 //  2. What is refused before it is published, because it cannot be read or its id was used, is told in an event of ours: a fill's fund waits for somebody to
-//     deal with it (`foreign.held`), anything else is listed (`foreign.refused`). Each once, however often it is sent.
+//     deal with it (`foreign.held`), anything else is listed (`foreign.refused`). Each once, however often it is sent. What is about a fund that the token
+//     does not name holds nothing there, and is told once a day for each source and fund.
 //  3. A dry run does the same in a transaction that is rolled back.
 import { contentOf } from "../../../contracts/src/event-content.ts";
 import { Fault } from "../../../contracts/src/fault.ts";
@@ -107,11 +108,13 @@ async function storeTogether(
   const isDry = batch[0]?.arrived.isDry === true;
   const refusals = await judge.events(events.flatMap((event) => ("taken" in event ? [event.taken] : [])));
   const left = [...refusals];
+  const at = format(clock.now());
+  const day = at.slice(0, 10);
   const hashOf = (text: string): string => Buffer.from(sha256(text)).toString("hex");
   const judged = events.map((event): Judged => {
     if ("unread" in event) {
-      const { code, reason, fundId, subject, text } = event.unread;
-      const hash = hashOf(`${subject.name}\n${text}`);
+      const { code, reason, fundId, subject, text, isStrange } = event.unread;
+      const hash = isStrange === true ? `${fundId} ${day}` : hashOf(`${subject.name}\n${text}`);
       return { event, hash, refusal: { code, reason }, knowsFund: judge.knowsFund(fundId) };
     }
     const { subject, payload } = event.taken;
@@ -124,7 +127,6 @@ async function storeTogether(
       knowsFund: judge.knowsFund(fundId),
     };
   });
-  const at = format(clock.now());
   if (!isDry) return store.transact("foreign.publish", (unit) => write(unit, judged, at));
   let tried: readonly Stored[] = [];
   const trying = store.transact("foreign.dry-run", async (unit) => {
@@ -154,7 +156,7 @@ async function write(unit: UnitOfWork, judged: readonly Judged[], at: string): P
       const { source, subject, payload } = one.event.taken;
       await unit.events.publishFor(source, subject, payload);
     }
-    stored.push({ repeated: !isFresh, refusal: one.refusal, numberUsed: usesNumber(one) });
+    stored.push({ repeated: !isFresh && !isStrange(one.event), refusal: one.refusal, numberUsed: usesNumber(one) });
   }
   return stored;
 }
@@ -165,6 +167,8 @@ interface Placed extends Judged {
 
 const eventOf = (event: Judged["event"]): Taken | Unread => ("taken" in event ? event.taken : event.unread);
 
+const isStrange = (event: Judged["event"]): boolean => "unread" in event && event.unread.isStrange === true;
+
 function inboxOf({ isReported, refusal }: Placed): string {
   if (isReported) return inboxes.reported;
   return refusal === undefined ? inboxes.published : inboxes.refused;
@@ -172,7 +176,8 @@ function inboxOf({ isReported, refusal }: Placed): string {
 
 function keyOf({ event, isReported, hash }: Placed): string {
   const { source, id } = eventOf(event);
-  return isReported ? `${source} ${shownId(id)} ${hash}` : `${source} ${id}`;
+  if (!isReported) return `${source} ${id}`;
+  return isStrange(event) ? `${source} not theirs: ${hash}` : `${source} ${shownId(id)} ${hash}`;
 }
 
 /** What the ids of those that could be read said before, in the order of the batch. */
@@ -241,7 +246,7 @@ async function report(unit: UnitOfWork, placed: Placed, at: string): Promise<voi
     payload: text.replaceAll("\0", "").slice(0, shownMax),
     at,
   };
-  const isHeld = kind === "fills" && knowsFund;
+  const isHeld = kind === "fills" && knowsFund && !isStrange(event);
   await unit.events.publish(isHeld ? subjects.foreignHeld : subjects.foreignRefused, refused);
 }
 
