@@ -28,6 +28,7 @@ function seededEngine() {
     keyWindowMs: 300_000,
     approvalValidMs: 5_000,
     openOrdersPerFundMax: 1_000,
+    valueUnexplainedMax: decimal.parse("0.05"),
   });
   engine.setReference(reference);
   engine.setHalts({ known: true, epoch: 0, active: [] });

@@ -46,6 +46,7 @@ function engineOf(at: Instant) {
     keyWindowMs: 300_000,
     approvalValidMs: 5_000,
     openOrdersPerFundMax: 1_000,
+    valueUnexplainedMax: decimal.parse("0.05"),
   });
   const { instruments } = paperReference(format(at));
   const shares = new Map(paperListings.map(({ symbol, price }) => [symbol, decimal.parse(price)]));

@@ -55,6 +55,7 @@ const plan: FixturePlan = {
     stopped: {},
     partly: {},
     losing: {},
+    overstated: {},
     moved: { calendar: farWest },
     exits: { holds: { symbol: "HLD", quantity: "10" } },
     shadowed: {},
@@ -143,8 +144,12 @@ const halt = async (fixture: RiskFixture, request: Partial<HaltRequest>): Promis
   return undefined;
 };
 
-const value = (fixture: RiskFixture, fundId: string, nav: string): Promise<void> =>
-  fixture.publish("treasury", subjects.navUpdated, { fund_id: fundId, nav, currency: "USD", as_of: now() });
+const value = (
+  fixture: RiskFixture,
+  fundId: string,
+  nav: string,
+  by: "treasury" | "desk" = "treasury",
+): Promise<void> => fixture.publish(by, subjects.navUpdated, { fund_id: fundId, nav, currency: "USD", as_of: now() });
 
 /** A foreign fill that nobody can vouch for: the price is 100. */
 const farFill = (fill_id: string): Fill => ({
@@ -293,6 +298,13 @@ const ways: Ways = {
     FILL_DATE_NOT_VOUCHED: unvouched("ODD", "oms", { filled_at: now(-3_600_000) }),
     CROSS_NOT_VOUCHED: unvouched("LEG", "desk", { kind: "CROSS" }),
     FILL_KIND_NOT_VOUCHED: unvouched("SEEDS", "desk", { kind: "SEED" }),
+    VALUE_NOT_VOUCHED: {
+      order: { fund_id: "overstated" },
+      before: async (fixture) => {
+        for (const nav of ["10000000", "20000000"]) await value(fixture, "overstated", nav, "desk");
+        return undefined;
+      },
+    },
     POSITION_LIMIT_EXCEEDED: {
       order: { fund_id: "position", quantity: "101", order_type: "LIMIT", limit_price: "99" },
     },

@@ -22,6 +22,8 @@ export interface RiskSettings {
   /** Valuations in a row that confirm a loss above its limit, and how long it waits for them at most. */
   readonly lossConfirmations: number;
   readonly lossConfirmMs: number;
+  /** How much of a fund a value from outside may have that nothing explains, as a fraction. */
+  readonly valueUnexplainedMax: number;
   /** Entries between two snapshots of the engine's books. */
   readonly snapshotEveryEntries: number;
 }

@@ -56,6 +56,11 @@ export const risk = section({
       "How long such a loss waits for them at most, in milliseconds: when no other valuation contradicts it until then it counts as confirmed.",
     environment: "PORTCULLIS_RISK_LOSS_CONFIRM_MS",
   }),
+  value_unexplained_max: key(z.number().min(0.001).max(1).default(0.05), {
+    sentence:
+      "How much of a fund a value from outside may have that our own positions, fills and prices do not explain, as a fraction; with more of it the fund takes no new risk until a value is explained or an operator accepts it.",
+    environment: "PORTCULLIS_RISK_VALUE_UNEXPLAINED_MAX",
+  }),
   snapshot_every_entries: key(whole(100, 100_000_000).default(50_000), {
     sentence: "Entries in the risk engine's journal between two snapshots of its books.",
     environment: "PORTCULLIS_RISK_SNAPSHOT_EVERY_ENTRIES",

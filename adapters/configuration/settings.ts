@@ -42,6 +42,7 @@ export function settingsOf(configuration: Configuration, isPaper: boolean): Sett
       haltUnknownMs: risk.halt_unknown_ms,
       lossConfirmations: risk.loss_confirmations,
       lossConfirmMs: risk.loss_confirm_ms,
+      valueUnexplainedMax: risk.value_unexplained_max,
       snapshotEveryEntries: risk.snapshot_every_entries,
     },
     market: {

@@ -2,6 +2,7 @@
 // gates, and reserving. And how much of a check depends on the number of funds, each order being another fund's.
 import { systemBlake3 } from "../../adapters/system/hashing.ts";
 import { systemStopwatch } from "../../adapters/system/stopwatch.ts";
+import * as decimal from "../../contracts/src/decimal.ts";
 import { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import * as instant from "../../contracts/src/instant.ts";
 import { createEngine, type Engine } from "../../core/engine/engine.ts";
@@ -39,6 +40,7 @@ export function buildRun(funds: number): Run {
     keyWindowMs: 300_000,
     approvalValidMs: 5_000,
     openOrdersPerFundMax: 100_000,
+    valueUnexplainedMax: decimal.parse("0.05"),
   });
   engine.setReference(benchReference(funds));
   for (let fund = 0; fund < funds; fund += 1) {

@@ -18,7 +18,7 @@ export type EnvelopeLossLimit = (typeof lossLimits)[number];
 export type LossLimit = EnvelopeLossLimit | "equity";
 
 /** A strategy's profit or loss since the fund began. */
-interface StrategyProfit {
+export interface StrategyProfit {
   readonly strategyId: string;
   readonly profit: Decimal;
 }
@@ -90,6 +90,8 @@ interface LossPeak extends UnitCount {
 
 export interface LossState {
   readonly newest: FundValuation;
+  /** The newest that somebody vouches for, while nobody vouches for `newest`: that one is judged, and nothing is counted from it. */
+  readonly vouched?: FundValuation;
   /** The newest that was no jump, or a jump that was confirmed: baselines and samples are made of it. */
   readonly steady: FundValuation;
   readonly jump?: { readonly isUp: boolean; readonly seen: number; readonly since: Instant };

@@ -83,6 +83,7 @@ const codeOfCause: Readonly<Record<BlockCause, DenialCode>> = {
   FILL_DATE_ODD: "FILL_DATE_NOT_VOUCHED",
   CROSS_ONE_LEG: "CROSS_NOT_VOUCHED",
   FILL_KIND_UNVOUCHED: "FILL_KIND_NOT_VOUCHED",
+  VALUE_UNEXPLAINED: "VALUE_NOT_VOUCHED",
 };
 
 /** A fill that somebody else could vouch for takes an operator; what only a person says takes the second factor too. */

@@ -208,6 +208,20 @@ export const conditions: readonly Condition[] = [
     command: acceptWithFactor,
   },
   {
+    // A value from outside that is above or below what our own books explain, or in which money came or went.
+    code: "VALUE_NOT_VOUCHED",
+    scope: "fund",
+    oneByOne: true,
+    gate: "position_risk",
+    rank: 7,
+    exits: "ALWAYS",
+    unmarked: "PASS",
+    passive: "DENIED",
+    sentence: waitsForOperator,
+    ends: "It ends by itself when a value is explained again; else an operator accepts this one with a reason and the second factor. Exits pass.",
+    command: acceptWithFactor,
+  },
+  {
     code: "LOSS_CONFIRMATION_PENDING",
     scope: "fund",
     gate: "drawdown_halt",

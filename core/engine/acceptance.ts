@@ -13,9 +13,10 @@ import {
 } from "../blocks/block-book.ts";
 import { setConditions } from "../blocks/condition-book.ts";
 import { moveDoubt } from "../exposure/doubts.ts";
-import { judgePrice, type PricedFill, type PriceJudgement } from "./judge-fill.ts";
 import type { EngineState } from "./state.ts";
-import { type FillStanding, type Unvouched, whyUnvouched } from "./vouch-fill.ts";
+import { judgePrice, type PricedFill, type PriceJudgement } from "./vouching/judge-fill.ts";
+import { acceptValue } from "./vouching/judge-value.ts";
+import { type FillStanding, type Unvouched, whyUnvouched } from "./vouching/vouch-fill.ts";
 
 export interface Acceptance {
   judge(fill: PricedFill, now: Instant): PriceJudgement;
@@ -31,7 +32,7 @@ export interface Acceptance {
   ofFill(fundId: string, fillId: string): readonly RiskBlock[];
   /** Whether another block of a symbol finds room in the fund. */
   hasRoom(fundId: string): boolean;
-  /** Whether the whole fund is blocked. */
+  /** Whether the whole fund is blocked because too many fills of it wait. */
   isFundBlocked(fundId: string): boolean;
   /** All of one cause, oldest first. */
   ofCause(cause: RiskBlock["cause"]): readonly RiskBlock[];
@@ -45,12 +46,20 @@ export function acceptanceOf(state: EngineState): Acceptance {
     judge: (fill, now) => judgePrice(state, fill, now),
     unvouched: (fill, standing, now) => whyUnvouched(state, fill, standing, now),
     open: (block) => changed(state, block.block_id, () => openBlock(blockBook, block)),
-    end: (ended) => changed(state, ended.block_id, () => endBlock(blockBook, ended)),
+    end(ended) {
+      const { value, fund_id: fundId } = blockBook.open.get(ended.block_id) ?? {};
+      const isOpen = changed(state, ended.block_id, () => endBlock(blockBook, ended));
+      // What the engine ends by itself nobody has vouched for.
+      if (isOpen && value !== undefined && fundId !== undefined && ended.ended_by !== "riskengine")
+        acceptValue(state, fundId, value);
+      return isOpen;
+    },
     block: (blockId) => blockBook.open.get(blockId),
     ended: (blockId) => blockBook.ended.get(blockId),
     ofFill: (fundId, fillId) => blocksOf(blockBook, fundId).filter(({ fill }) => fill?.fill_id === fillId),
     hasRoom: (fundId) => hasRoom(blockBook, fundId),
-    isFundBlocked: (fundId) => blockBook.byFund.get(fundId)?.has("") === true,
+    isFundBlocked: (fundId) =>
+      [...(blockBook.byFund.get(fundId)?.get("")?.values() ?? [])].some(({ cause }) => cause === "FILLS_UNCHECKED"),
     ofCause: (cause) => [...blockBook.open.values()].filter((block) => block.cause === cause),
     unjudged(symbol) {
       if (blockBook.open.size === 0) return [];

@@ -9,6 +9,7 @@
 //  4. Decisions never go back in time: one that is asked for an earlier moment than the last is made at the last one's.
 
 import type { Denial } from "../../contracts/src/codes.ts";
+import type { Decimal } from "../../contracts/src/decimal.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { Order, RiskDecision } from "../../contracts/src/generated/svc/v1/order.ts";
 import type {
@@ -79,6 +80,7 @@ import {
   setReference,
   setTripped,
 } from "./state.ts";
+import { noteFill, type Values, valuesOf } from "./vouching/judge-value.ts";
 import { reserveWithdrawal, type WithdrawalAsked } from "./withdrawal.ts";
 
 export type Checked = CheckResult;
@@ -111,7 +113,9 @@ interface FundExposure {
 export interface Engine {
   setReference(contents: ReferenceContents): void;
   setEnvelope(envelope: Envelope): void;
-  setNav(nav: NavUpdated): void;
+  setNav(nav: NavUpdated, counts?: Decimal): void;
+  /** Values of funds, as they are heard. */
+  readonly values: Values;
   setMark(mark: Mark): void;
   /** What the clock shows. When it was set back, marks and values that are dated later count as of now, so that newer ones take their place. */
   noteClock(now: Instant): void;
@@ -187,7 +191,8 @@ export function createEngine(options: EngineOptions): Engine {
   return {
     setReference: (contents) => setReference(state, contents),
     setEnvelope: (envelope) => setEnvelope(state, envelope),
-    setNav: (nav) => setNav(state, nav),
+    setNav: (nav, counts) => setNav(state, nav, counts),
+    values: valuesOf(state),
     setMark: (mark) => setMark(state, mark),
     noteClock: (now) => noteClock(state, now),
     setHalts: (halts) => setHalts(state, halts),
@@ -201,8 +206,14 @@ export function createEngine(options: EngineOptions): Engine {
     check: (order, at, asker = unknownAsker) => check(state, order, at, asker),
     conclude: (asked, verdict, at) => conclude(state, asked, verdict, at),
     withdraw: (checked) => withdraw(state, checked),
-    applyFill: (fill) => applyFill(state.books, state.orders, fill),
-    applyReversal: (reversal) => applyReversal(state.books, state.orders, reversal),
+    applyFill(fill) {
+      noteFill(state, fill);
+      return applyFill(state.books, state.orders, fill);
+    },
+    applyReversal(reversal) {
+      noteFill(state, reversal);
+      applyReversal(state.books, state.orders, reversal);
+    },
     applyTransition: (transition) => applyTransition(state.books, state.orders, transition),
     sweepUnsent: (through, from, countMax) => sweepUnsent(state.orders, sweep, through, from, countMax),
     unsent: (orderId) => allUnsent(state.orders, orderId),

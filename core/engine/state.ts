@@ -1,5 +1,7 @@
 // The engine's state and what it is told from outside: reference data, envelopes, valuations, marks and halts. Each takes the newest of
 // its kind; what is older than what is known changes nothing, so that late messages do no harm.
+
+import type { Decimal } from "../../contracts/src/decimal.ts";
 import * as instant from "../../contracts/src/instant.ts";
 import type { NavUpdated } from "../../contracts/src/records/fund.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
@@ -10,10 +12,11 @@ import { createConditionBook, setConditions } from "../blocks/condition-book.ts"
 import { createRestrictionBook } from "../blocks/restriction-book.ts";
 import type { Envelope } from "../envelope/envelope.ts";
 import { createSharedParts, type SharedParts, shareParts } from "../envelope/shared-envelope.ts";
+import type { CarriedValue } from "../exposure/carried-value.ts";
 import { forgetPrices, hearMark } from "../exposure/hear-mark.ts";
 import { forgetLimits, setNavOf } from "../exposure/nav-limits.ts";
 import { noteEveryChange } from "../exposure/value-tables.ts";
-import { parseAmount } from "../money/amount.ts";
+import { amountOf, parseAmount } from "../money/amount.ts";
 import { endOfDate } from "../options/option-expiry.ts";
 import { createOrderBook } from "../orders/reservations.ts";
 import { isAhead } from "../state/dated.ts";
@@ -50,6 +53,8 @@ export interface EngineOptions {
   /** How long an approval may be used. */
   readonly approvalValidMs: number;
   readonly openOrdersPerFundMax: number;
+  /** How much of a fund a value from outside may have that nothing explains. */
+  readonly valueUnexplainedMax: Decimal;
 }
 
 export interface EngineState extends ViewSource {
@@ -65,6 +70,8 @@ export interface EngineState extends ViewSource {
   readonly sharedParts: SharedParts;
   /** Symbols in which nothing is decided because of a corporate action. */
   readonly heldSymbols: Set<string>;
+  /** By fund: what values from outside are judged by. */
+  readonly values: Map<string, CarriedValue>;
   /** The moment of the newest decision; decisions never go back in time. */
   lastAt: instant.Instant;
   /** What the clock showed when it was last heard of: it may be set back, the moment of a decision never is. */
@@ -84,6 +91,7 @@ export function createEngineState(options: EngineOptions): EngineState {
     conditions: createConditionBook(),
     blockBook: createBlockBook(),
     heldSymbols: new Set(),
+    values: new Map(),
     waitingExits: new Map(),
     restrictions: createRestrictionBook(),
     ages: options.ages,
@@ -223,13 +231,15 @@ export function setEnvelope({ books, sharedParts }: EngineState, envelope: Envel
   forgetLimits(fund);
 }
 
-export function setNav({ books }: EngineState, nav: NavUpdated): void {
+/** `counts` where nobody vouches for all of it. */
+export function setNav({ books }: EngineState, nav: NavUpdated, counts?: Decimal): void {
   const fund = fundBookOf(books, nav.fund_id);
   const at = instant.parse(nav.as_of);
   if (at < fund.navAt) return;
   // A value in another currency than the fund's is no value, and neither is the one before it any more.
   const isOwn = fund.currency === "" || fund.currency === nav.currency;
-  setNavOf(fund, isOwn ? parseAmount(nav.nav) : undefined);
+  const value = counts === undefined ? parseAmount(nav.nav) : amountOf(counts);
+  setNavOf(fund, isOwn ? value : undefined);
   fund.navAt = at;
   // A value that was computed just now from old prices is an old one.
   setHead(fund, fundStates.navPricedAt, instant.minusMilliseconds(at, nav.oldest_price_age_ms ?? 0));

@@ -11,6 +11,7 @@ import type { Denial } from "../../contracts/src/codes.ts";
 import type { Decimal } from "../../contracts/src/decimal.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import type * as instant from "../../contracts/src/instant.ts";
+import { blocksOf } from "../blocks/block-book.ts";
 import { ofWholeFund } from "../blocks/condition-book.ts";
 import type { Envelope } from "../envelope/envelope.ts";
 import { catchUp, firstUnpriced, oldestMarkAgeMs, sectorGross } from "../exposure/exposure.ts";
@@ -97,6 +98,8 @@ function whyUnknown(state: EngineState, fund: FundBook | undefined, at: instant.
   if (pending !== undefined) return "a loss of it is above its limit and waits for its confirmation";
   const unjudged = ofWholeFund(conditions, fund.id, "LOSS_NOT_JUDGED", at);
   if (unjudged !== undefined) return `a loss limit of it is not judged (${unjudged.reason})`;
+  const [open] = blocksOf(state.blockBook, fund.id);
+  if (open !== undefined) return `block ${open.block_id} waits: ${open.reason}`;
   catchUp(books, fund);
   const unpriced = firstUnpriced(books, fund, -1, at, ages.fx);
   if (unpriced !== undefined) return `${quoted(unpriced.symbol)} is held or ordered and cannot be valued`;

@@ -20,6 +20,8 @@
 // 10. A breach that was seen does not go away because the fund is valued in another currency, because somebody rebases with the lifting of another
 //     halt, or because of a restart: it is judged on, from where it was found (loss-currency.ts).
 // 11. A fund that holds positions and is worth nothing, or less, is halted whatever it was worth before, and again whenever that is lifted.
+// 12. A value that nobody vouches for becomes no baseline, sample or highest value, and counts no units. Its worse end is judged like any other,
+//     and halts (unvouched-losses.ts).
 import type { Decimal } from "../../contracts/src/decimal.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import {
@@ -82,12 +84,15 @@ const machine = "riskengine";
 
 /** What one more valuation makes of it; undefined when it changes nothing (invariant 8). */
 export function judgeValuation(
-  known: LossState | undefined,
+  before: LossState | undefined,
   heard: FundValuation,
   rules: LossRules,
 ): LossOutcome | undefined {
-  if (known === undefined) return begin(heard, rules);
-  if (heard.at <= known.newest.at && !isAhead(known.newest.at, rules.at)) return undefined;
+  if (before === undefined) return begin(heard, rules);
+  if (heard.at <= before.newest.at && !isAhead(before.newest.at, rules.at)) return undefined;
+  // What nobody vouched for is as if it had never been.
+  const { vouched, ...rest } = before;
+  const known: LossState = vouched === undefined ? before : { ...rest, newest: vouched };
   if (heard.currency !== known.newest.currency) return judgeInOther(known, heard, rules);
   const redated = redate(known, rules.dayAt(rules.at), rules.at);
   const counted = countUnits(redated.state, heard, rules.fractions.daily);
@@ -139,7 +144,7 @@ export function passTime(known: LossState, rules: LossRules): LossOutcome | unde
   if (isSame && due.length === 0 && !jumped && !raised) return undefined;
   const judged = judgeAll(rolled.state, newest, rules, due, due);
   let { state } = judged;
-  if (jumped) state = without({ ...state, steady: newest }, "jump");
+  if (jumped) state = without({ ...state, steady: known.vouched ?? newest }, "jump");
   if (raised) state = without({ ...state, peak: peakOf(higher) }, "higher");
   return { state, baselines, sample: undefined, breaches: judged.breaches };
 }
@@ -255,7 +260,7 @@ function equityOf(state: LossState, { at }: FundValuation, { dayAt }: LossRules)
 }
 
 /** Every baseline, and every breach that waits, against one valuation; those in `overdue` are confirmed by the time alone. */
-function judgeAll(
+export function judgeAll(
   state: LossState,
   valuation: FundValuation,
   rules: LossRules,

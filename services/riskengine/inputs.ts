@@ -24,6 +24,7 @@ import type { ServicePorts } from "../shared/service.ts";
 import type { Alarms } from "./alarms.ts";
 import { sentAfterExpiry } from "./approvals/approvals.ts";
 import type { FillBlocks } from "./blocks/fill-blocks.ts";
+import type { ValueBlocks } from "./blocks/value-blocks.ts";
 import type { Figures } from "./figures.ts";
 import type { ForeignEvents } from "./foreign/foreign-events.ts";
 import type { HeldFills } from "./foreign/held-fills.ts";
@@ -45,6 +46,7 @@ interface InputsOptions {
   readonly reference: Pick<ReferenceWatch, "currencyOf">;
   readonly figures: Figures;
   readonly fillBlocks: FillBlocks;
+  readonly values: ValueBlocks;
   /** Judges what foreign programs published before it is taken. */
   readonly foreign: ForeignEvents;
   /** Counts what was refused before it was published for its program, and throws what puts it aside. */
@@ -64,6 +66,8 @@ interface Inputs {
   stop(): Promise<void>;
 }
 
+const foreignSource = (event: BusEvent): string | undefined => (isForeign(event) ? foreignSourceOf(event) : undefined);
+
 export async function hearInputs(options: InputsOptions): Promise<Inputs> {
   const { ports, engine, commit, alarms, figures, fillBlocks, foreign, refused, heldFills, drawdown } = options;
   const { bus, clock, timers } = ports;
@@ -76,7 +80,7 @@ export async function hearInputs(options: InputsOptions): Promise<Inputs> {
   async function hearFill(event: BusEvent): Promise<void> {
     figures.heard(event.subject);
     if (event.subject === subjects.foreignHeld.name) return refused(event);
-    const publisher = isForeign(event) ? foreignSourceOf(event) : undefined;
+    const publisher = foreignSource(event);
     if (event.subject === subjects.fillsBusted.name) {
       // Our own order management busts nothing.
       if (publisher !== undefined) await taking.bust(event.payload as FillBusted);
@@ -132,7 +136,7 @@ export async function hearInputs(options: InputsOptions): Promise<Inputs> {
     figures.heard(event.subject);
     if (!isForeign(event)) navGaps.heard(nav.fund_id, nav.sequence);
     if (isAhead(nav.as_of, `valuations ${nav.fund_id}`)) return;
-    if (await drawdown.heard(nav)) engine.setNav(nav);
+    await options.values.heard(nav, foreignSource(event), (worst) => drawdown.heard(nav, worst));
   }
 
   async function hearMark(event: BusEvent): Promise<void> {

@@ -1,5 +1,6 @@
 // The risk engine's shell: the deterministic engine in the middle, around it what makes its decisions durable, what it hears, and the
 // procedures by which it is asked. Here the parts are put together; each of them is a file of its own.
+import { fromNumber } from "../../contracts/src/decimal.ts";
 import { Defect, Fault } from "../../contracts/src/fault.ts";
 import type {
   Exposures,
@@ -29,6 +30,7 @@ import { heardTime } from "./approvals/heard-time.ts";
 import { createAcceptBlock } from "./blocks/accept-block.ts";
 import { createFillBlocks } from "./blocks/fill-blocks.ts";
 import { createFundBlocks, type FundBlocks } from "./blocks/fund-blocks.ts";
+import { createValueBlocks } from "./blocks/value-blocks.ts";
 import { createChecks, keyWindowMs } from "./checks.ts";
 import { type StartedSource, startConditionSources } from "./condition-sources.ts";
 import { createEnvelopes } from "./envelopes.ts";
@@ -78,6 +80,7 @@ export function startRiskEngine(ports: ServicePorts, askRiskOfficer: AskRiskOffi
 function newEngine({ settings, blake3, stopwatch }: ServicePorts): Engine {
   const { markAgeMsMax, navAgeMsMax, fxAgeMsMax, borrowAgeMsMax, approvalValidMs, openOrdersPerFundMax } =
     settings.risk;
+  const { valueUnexplainedMax } = settings.risk;
   return createEngine({
     blake3,
     stopwatch,
@@ -85,6 +88,7 @@ function newEngine({ settings, blake3, stopwatch }: ServicePorts): Engine {
     keyWindowMs,
     approvalValidMs,
     openOrdersPerFundMax,
+    valueUnexplainedMax: fromNumber(valueUnexplainedMax),
   });
 }
 
@@ -175,16 +179,17 @@ function haltHandlers(halts: Halts, getHaltStatus: ReturnType<typeof haltStatusO
 /** A value from the future was kept before the clock was set back: it is none, and the next one counts. */
 async function rememberValues({ riskStore, clock }: ServicePorts, engine: Engine): Promise<void> {
   const navs = (await riskStore.navs()).filter(({ as_of }) => !isAhead(parse(as_of), clock.now()));
-  for (const nav of navs) engine.setNav(nav);
+  for (const nav of navs) engine.values.remember(nav);
 }
 
-/** Judges and counts what foreign programs publish, and blocks funds whose events have gaps or whose fills are held. */
+/** Judges and counts what foreign programs publish, and blocks funds whose events have gaps, whose fills are held, or whose values nothing explains. */
 function foreignParts(ports: ServicePorts, engine: Engine, blocks: FundBlocks, reference: ReferenceWatch) {
   const gapBlocks = watchGapBlocks({ ports, engine, blocks });
   const heldFills = watchHeldFills({ ports, engine, blocks, reference });
   const counted = gapBlocks.wake;
   const refused = hearRefused({ ports, counted });
-  return { gapBlocks, heldFills, refused, foreign: createForeignEvents({ ports, reference, counted }) };
+  const values = createValueBlocks({ ports, engine, blocks });
+  return { gapBlocks, heldFills, refused, values, foreign: createForeignEvents({ ports, reference, counted }) };
 }
 
 function exposuresOf(engine: Engine) {

@@ -1,6 +1,7 @@
 // A small world for tests of the engine: three funds, eight instruments, envelopes, marks and valuations, and words to change them. Every
 // helper takes only what a test is about; the rest is ordinary.
 import { systemBlake3 } from "../../adapters/system/hashing.ts";
+import * as decimal from "../../contracts/src/decimal.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import * as instant from "../../contracts/src/instant.ts";
 import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
@@ -24,6 +25,7 @@ export const engineOptions: EngineOptions = {
   keyWindowMs: 300_000,
   approvalValidMs: 5_000,
   openOrdersPerFundMax: 1_000,
+  valueUnexplainedMax: decimal.parse("0.05"),
 };
 
 function instrument(symbol: string, sector: string, more: Partial<ReferenceContents["instruments"][number]> = {}) {

@@ -16,6 +16,7 @@ import {
 } from "../../core/losses/drawdown.ts";
 import { lossFractions, lossKey, windowMs } from "../../core/losses/loss-figures.ts";
 import { createLossClock } from "../../core/losses/loss-periods.ts";
+import { judgeUnvouched } from "../../core/losses/unvouched-losses.ts";
 
 export const newYork: CalendarDefinition = {
   name: "new-york",
@@ -46,6 +47,8 @@ export interface Said {
   readonly heard?: string;
   readonly currency?: string;
   readonly holds?: boolean;
+  /** Nobody vouches for it: the value is its worse end. */
+  readonly unvouched?: true;
 }
 
 /** What a test asks of it; the newest come last. */
@@ -120,7 +123,9 @@ export function lossLife(options: LifeOptions = {}) {
           })),
         }),
       };
-      return adopt(judgeValuation(state, valuation, rulesAt(parse(said.heard ?? at), valuation.at)));
+      const rules = rulesAt(parse(said.heard ?? at), valuation.at);
+      if (said.unvouched !== true || state === undefined) return adopt(judgeValuation(state, valuation, rules));
+      return adopt(judgeUnvouched(state, valuation, rules));
     },
     /** A look at the clock. */
     tick: (at: string): readonly string[] =>

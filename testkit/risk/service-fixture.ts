@@ -32,6 +32,7 @@ const settingsDefault: RiskSettings = {
   haltUnknownMs: 2_000,
   lossConfirmations: 2,
   lossConfirmMs: 5_000,
+  valueUnexplainedMax: 0.05,
   snapshotEveryEntries: 1_000_000,
 };
 

@@ -53,6 +53,7 @@ export const testSettings: Settings = {
     haltUnknownMs: 2_000,
     lossConfirmations: 2,
     lossConfirmMs: 5_000,
+    valueUnexplainedMax: 0.05,
     snapshotEveryEntries: 50_000,
   },
   market: { seed: 1, quoteEveryMs: 500 },

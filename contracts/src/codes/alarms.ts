@@ -134,6 +134,10 @@ export const alarms = {
     "critical",
     "A foreign program published a seed, an adjustment, a settlement or a corporate action that nothing of ours vouches for; it waits to be accepted.",
   ),
+  VALUE_UNEXPLAINED: alarm(
+    "critical",
+    "A fund's value from outside is not explained by our own positions, fills and prices, or money came or went in it that nobody vouched for; it waits to be accepted, or for one that is explained.",
+  ),
   INPUT_DATED_AHEAD: alarm(
     "warning",
     "An event from outside is dated ahead of our clock, and its date is not believed.",

@@ -20,4 +20,7 @@ export const vouchingDenials = {
   FILL_KIND_NOT_VOUCHED: denial(
     "A foreign program published a fill that is no trade, and nothing of ours vouches for it: no new risk is taken in the symbol until an operator accepts it.",
   ),
+  VALUE_NOT_VOUCHED: denial(
+    "The fund's newest value is not explained by the last one that somebody vouched for, with our own positions, fills and prices since: no new risk is taken in the fund until one is, or an operator accepts it.",
+  ),
 } as const;

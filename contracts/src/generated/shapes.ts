@@ -13,7 +13,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   ]},
   AcceptedBlock: {"fields":[
     {"name":"block_id","type":"text"},
-    {"name":"cause","type":"text","description":"FILL_OUTSIDE_COLLAR, ORDER_OVERFILLED, FILL_NOT_JUDGED, FILLS_UNCHECKED, EVENT_GAP, FILLS_HELD, FILL_WITHOUT_ORDER, FILL_FEE_ODD, FILL_DATE_ODD, CROSS_ONE_LEG or FILL_KIND_UNVOUCHED."},
+    {"name":"cause","type":"text","description":"FILL_OUTSIDE_COLLAR, ORDER_OVERFILLED, FILL_NOT_JUDGED, FILLS_UNCHECKED, EVENT_GAP, FILLS_HELD, FILL_WITHOUT_ORDER, FILL_FEE_ODD, FILL_DATE_ODD, CROSS_ONE_LEG, FILL_KIND_UNVOUCHED or VALUE_UNEXPLAINED."},
     {"name":"fund_id","type":"text"},
     {"name":"symbol","type":"text","optional":true,"description":"Absent when the whole fund was blocked."},
     {"name":"about","type":"text","description":"What was accepted."},

@@ -10,7 +10,7 @@ import { side } from "./values.ts";
  * EVENT_GAP: a foreign publisher's numbering skipped, and what it skipped has not come. FILLS_HELD: a fill of the fund cannot be taken, and those behind it
  * wait with it. FILL_WITHOUT_ORDER: a foreign fill of an order that was never asked about, in a fund that has a value. FILL_FEE_ODD and FILL_DATE_ODD: its fee
  * or its date cannot be an ordinary trade's. CROSS_ONE_LEG: the other leg of a foreign cross has not come. FILL_KIND_UNVOUCHED: a foreign fill that is no trade,
- * without what vouches for its kind.
+ * without what vouches for its kind. VALUE_UNEXPLAINED: a fund's value from outside that our own positions, fills and prices do not explain.
  */
 const blockCause = z.enum([
   "FILL_OUTSIDE_COLLAR",
@@ -24,6 +24,7 @@ const blockCause = z.enum([
   "FILL_DATE_ODD",
   "CROSS_ONE_LEG",
   "FILL_KIND_UNVOUCHED",
+  "VALUE_UNEXPLAINED",
 ]);
 export type BlockCause = z.infer<typeof blockCause>;
 
@@ -61,6 +62,15 @@ const blockedGap = z.object({
 });
 export type BlockedGap = z.infer<typeof blockedGap>;
 
+/** A fund's value that nothing explains, and the last one that somebody vouched for. */
+const blockedValue = z.object({
+  nav: decimalText,
+  net_flows: decimalText,
+  as_of: instantText,
+  vouched_nav: decimalText,
+  vouched_net_flows: decimalText,
+});
+
 /** New risk is denied in the symbol, or in the whole fund where there is none. The same id again replaces cause, reason, fill and gap. */
 export const riskBlock = z.object({
   block_id: idText,
@@ -70,6 +80,7 @@ export const riskBlock = z.object({
   fill: blockedFill.optional(),
   /** Of EVENT_GAP; absent in blocks of before it was kept. */
   gap: blockedGap.optional(),
+  value: blockedValue.optional(),
   reason: reasonText,
   at: instantText,
 });

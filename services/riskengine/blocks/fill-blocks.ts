@@ -5,7 +5,7 @@
 //  2. A fill without a fresh price to hold it against is blocked until the next one settles it: within the collar it ends by itself, beyond it waits for an
 //     operator like any other. What a price settles is in the journal first.
 //  3. Only a trade's price and size are judged: seeds, adjustments, crosses, settlements and corporate actions are no prices that somebody paid in the market.
-//     Whether anybody vouches for what a fill says of itself is judged of all of them (core/engine/vouch-fill.ts).
+//     Whether anybody vouches for what a fill says of itself is judged of all of them (core/engine/vouching/vouch-fill.ts).
 //  4. A fill that is busted is none to accept: its block ends with it. What other fills blocked stays.
 //  5. What an order covers is what was approved for it, less what it has traded: from the engine while the order is open, else from the journal.
 //  6. One block for each fill, under its gravest cause, with all of them in its reason. The second leg of a cross ends the block of the first.

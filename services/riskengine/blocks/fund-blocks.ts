@@ -16,7 +16,7 @@ interface FundBlocksOptions {
 }
 
 export interface FundBlocks {
-  open(about: Pick<RiskBlock, "block_id" | "cause" | "fund_id" | "reason">): Promise<void>;
+  open(about: Pick<RiskBlock, "block_id" | "cause" | "fund_id" | "reason" | "value">): Promise<void>;
   /** A gap under its id: opened, or replaced by what it is by now. */
   openGap(about: Pick<RiskBlock, "block_id" | "fund_id" | "reason">, gap: Omit<BlockedGap, "as_of">): Promise<void>;
   end(block: RiskBlock, reason: string): Promise<void>;

@@ -31,6 +31,7 @@ import {
 } from "../../../core/losses/loss-figures.ts";
 import type { LossDay } from "../../../core/losses/loss-periods.ts";
 import type { LossLook } from "../../../core/losses/loss-standing.ts";
+import { judgeUnvouched } from "../../../core/losses/unvouched-losses.ts";
 import { believedUntil, isAhead } from "../../../core/state/dated.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
 import { type Loop, startLoop } from "../../shared/loop.ts";
@@ -63,14 +64,23 @@ interface DrawdownOptions {
 }
 
 export interface Drawdown {
-  /** Keeps the valuation and judges it; false when it is not newer than what is known. */
-  heard(nav: NavUpdated): Promise<boolean>;
+  /**
+   * Keeps the valuation and judges it; false when it is not newer than what is known. Where nobody vouches for it, losses are judged by `worst` instead of
+   * its value, and nothing is counted from it.
+   */
+  heard(nav: NavUpdated, worst?: decimal.Decimal): Promise<boolean>;
   /** What decides how a fund's limits stand, with the state and the windows that were just read; for whoever shows it. */
   lookAt(fundId: string, read: Pick<KnownLosses, "state" | "windows">, haltsInForce: ReadonlySet<string>): LossLook;
   /** Whether a baseline was taken since then: that moment is of another trading day, or nobody can tell. */
   hasBaselineSince(fundId: string, at: Instant): boolean;
   /** Ends the looks at the clock. */
   stop(): Promise<void>;
+}
+
+/** A valuation, and its worse end where nobody vouches for it. */
+interface Heard {
+  readonly nav: NavUpdated;
+  readonly worst?: decimal.Decimal | undefined;
 }
 
 interface Judged {
@@ -91,7 +101,7 @@ export async function createDrawdown(options: DrawdownOptions): Promise<Drawdown
   const unjudged = createUnjudgedLosses(ports);
   const lanes = new Map<string, Promise<unknown>>();
   /** The newest valuation of each fund that waits for its calendar. */
-  const kept = new Map<string, NavUpdated>();
+  const kept = new Map<string, Heard>();
   let telling: Promise<void> | undefined;
 
   /** Undefined while there is no calendar to count by. */
@@ -116,9 +126,10 @@ export async function createDrawdown(options: DrawdownOptions): Promise<Drawdown
     };
   }
 
-  async function judgeIn(unit: UnitOfWork, fundId: string, nav?: NavUpdated): Promise<Judged> {
+  async function judgeIn(unit: UnitOfWork, fundId: string, heard?: Heard): Promise<Judged> {
+    const { nav, worst } = heard ?? {};
     const state = await unit.losses.lock(fundId);
-    const valuation = nav && valuationOf(nav);
+    const valuation = nav && valuationOf(nav, worst);
     const fractions = lossFractions(envelopes.current(fundId));
     const at = clock.now();
     const moment = valuation?.at ?? state?.newest.at ?? at;
@@ -128,7 +139,7 @@ export async function createDrawdown(options: DrawdownOptions): Promise<Drawdown
     // Without a valuation nothing has become of the trouble with the last one.
     const unchanged: KnownLosses = { ...(nav === undefined ? before : { nav }), ...(state && { state }), windows };
     if (rules === undefined) return { isNewer: true, known: unchanged, latched: [], isKept: nav !== undefined };
-    const { outcome, trouble } = outcomeOf(state, valuation, rules);
+    const { outcome, trouble } = outcomeOf(state, valuation, rules, worst === undefined);
     if (outcome === undefined) {
       return { isNewer: true, known: { ...unchanged, ...(trouble !== undefined && { trouble }) }, latched: [] };
     }
@@ -159,9 +170,9 @@ export async function createDrawdown(options: DrawdownOptions): Promise<Drawdown
   const mayLatch = (fundId: string): boolean =>
     confirmations <= 1 || (losses.known(fundId).state?.pending.length ?? 0) > 0;
 
-  function adopt(fundId: string, { known, latched, isKept }: Judged, nav?: NavUpdated): void {
-    if (isKept === true && nav !== undefined) kept.set(fundId, nav);
-    else if (nav !== undefined) kept.delete(fundId);
+  function adopt(fundId: string, { known, latched, isKept }: Judged, heard?: Heard): void {
+    if (isKept === true && heard !== undefined) kept.set(fundId, heard);
+    else if (heard !== undefined) kept.delete(fundId);
     for (const halt of latched) {
       watch.latched(halt);
       log.error("a loss halted", { fund_id: fundId, halt_id: halt.halt_id, reason: halt.reason });
@@ -188,7 +199,7 @@ export async function createDrawdown(options: DrawdownOptions): Promise<Drawdown
     }
   }
 
-  function heard(nav: NavUpdated): Promise<boolean> {
+  function heard(nav: NavUpdated, worst?: decimal.Decimal): Promise<boolean> {
     const fundId = nav.fund_id;
     losses.hears(fundId);
     return inLane(fundId, async () => {
@@ -197,20 +208,20 @@ export async function createDrawdown(options: DrawdownOptions): Promise<Drawdown
         if (mayLatch(fundId)) await unit.risk.lockHalts();
         const isNewer = await unit.risk.putNav(nav, believedUntil(clock.now()));
         // One that is not newer was judged when it came first, perhaps without anybody here hearing of it.
-        return isNewer ? judgeIn(unit, fundId, nav) : { ...(await judgeIn(unit, fundId)), isNewer };
+        return isNewer ? judgeIn(unit, fundId, { nav, worst }) : { ...(await judgeIn(unit, fundId)), isNewer };
       });
-      adopt(fundId, judged, judged.isNewer ? nav : undefined);
+      adopt(fundId, judged, judged.isNewer ? { nav, worst } : undefined);
       return judged.isNewer;
     });
   }
 
-  const look = (fundId: string, nav?: NavUpdated): Promise<void> =>
+  const look = (fundId: string, heardLast?: Heard): Promise<void> =>
     inLane(fundId, async () => {
       const judged = await transactToKnownEnd(ports, "risk.roll", async (unit) => {
         if (mayLatch(fundId)) await unit.risk.lockHalts();
-        return judgeIn(unit, fundId, nav);
+        return judgeIn(unit, fundId, heardLast);
       });
-      adopt(fundId, judged, nav);
+      adopt(fundId, judged, heardLast);
     });
 
   /** Whether a look at the store would change anything. */
@@ -223,8 +234,8 @@ export async function createDrawdown(options: DrawdownOptions): Promise<Drawdown
   }
 
   async function lookAtAll(): Promise<number> {
-    for (const [fundId, nav] of [...kept]) {
-      if (losses.dayOf(fundId, clock.now()) !== undefined) await look(fundId, kept.get(fundId) ?? nav);
+    for (const [fundId, one] of [...kept]) {
+      if (losses.dayOf(fundId, clock.now()) !== undefined) await look(fundId, kept.get(fundId) ?? one);
     }
     for (const [fundId, known] of losses.all()) if (isDue(fundId, known)) await look(fundId);
     return waitMs();
@@ -259,7 +270,7 @@ export async function createDrawdown(options: DrawdownOptions): Promise<Drawdown
   for (const nav of navs) {
     const { state } = losses.known(nav.fund_id);
     const isNewer = state === undefined || parse(nav.as_of) > state.newest.at;
-    if (isNewer && !isAhead(parse(nav.as_of), clock.now())) await look(nav.fund_id, nav);
+    if (isNewer && !isAhead(parse(nav.as_of), clock.now())) await look(nav.fund_id, { nav });
   }
   await lookAtAll();
   const loops = watchTime(ports, waitMs(), lookAtAll, lookAtStandings);
@@ -310,9 +321,15 @@ function outcomeOf(
   state: LossState | undefined,
   valuation: FundValuation | undefined,
   rules: LossRules,
+  isVouched: boolean,
 ): { readonly outcome?: LossOutcome | undefined; readonly trouble?: string } {
   try {
     if (valuation === undefined) return { outcome: state && passTime(state, rules) };
+    if (!isVouched && state !== undefined) {
+      const judged = judgeUnvouched(state, valuation, rules);
+      if (judged !== undefined || valuation.at <= state.newest.at) return { outcome: judged };
+      return { trouble: "the newest value is in another currency, and nobody vouches for it; this ends when one does" };
+    }
     const outcome = judgeValuation(state, valuation, rules);
     if (outcome !== undefined || state === undefined || valuation.at <= state.newest.at) return { outcome };
     return { trouble: "all of the fund's money was withdrawn; this ends when other money comes" };
@@ -340,13 +357,13 @@ async function windowsOf(
   return found;
 }
 
-function valuationOf(nav: NavUpdated): FundValuation {
+function valuationOf(nav: NavUpdated, worst?: decimal.Decimal): FundValuation {
   const profits = nav.strategy_pnl;
   const holds = isHolding(nav);
   return {
     at: parse(nav.as_of),
     currency: nav.currency,
-    value: decimal.parse(nav.nav),
+    value: worst ?? decimal.parse(nav.nav),
     netFlows: decimal.parse(nav.net_flows ?? "0"),
     ...(holds !== undefined && { holds }),
     ...(profits !== undefined && {

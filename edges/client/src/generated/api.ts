@@ -2439,7 +2439,7 @@ export interface components {
     schemas: {
         AcceptedBlock: {
             block_id: string;
-            /** @description FILL_OUTSIDE_COLLAR, ORDER_OVERFILLED, FILL_NOT_JUDGED, FILLS_UNCHECKED, EVENT_GAP, FILLS_HELD, FILL_WITHOUT_ORDER, FILL_FEE_ODD, FILL_DATE_ODD, CROSS_ONE_LEG or FILL_KIND_UNVOUCHED. */
+            /** @description FILL_OUTSIDE_COLLAR, ORDER_OVERFILLED, FILL_NOT_JUDGED, FILLS_UNCHECKED, EVENT_GAP, FILLS_HELD, FILL_WITHOUT_ORDER, FILL_FEE_ODD, FILL_DATE_ODD, CROSS_ONE_LEG, FILL_KIND_UNVOUCHED or VALUE_UNEXPLAINED. */
             cause: string;
             fund_id: string;
             /** @description Absent when the whole fund was blocked. */

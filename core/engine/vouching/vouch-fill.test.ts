@@ -1,9 +1,16 @@
 // Which fills nobody vouches for, and under which cause; invariants 1 to 3.
 import { describe, expect, test } from "vitest";
-import * as instant from "../../contracts/src/instant.ts";
-import type { Fill } from "../../contracts/src/records/order.ts";
-import { engineFixture, engineOptions, fillOf, moment, orderOf, reference } from "../../testkit/risk/engine-fixture.ts";
-import { createEngine } from "./engine.ts";
+import * as instant from "../../../contracts/src/instant.ts";
+import type { Fill } from "../../../contracts/src/records/order.ts";
+import {
+  engineFixture,
+  engineOptions,
+  fillOf,
+  moment,
+  orderOf,
+  reference,
+} from "../../../testkit/risk/engine-fixture.ts";
+import { createEngine } from "../engine.ts";
 import type { FillStanding } from "./vouch-fill.ts";
 
 const now = moment(60_000);

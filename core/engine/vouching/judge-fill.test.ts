@@ -1,7 +1,7 @@
 // Which prices of a fill are believed: the collar of its order around the mark with its bid and ask, and nothing without a fresh mark.
 import { describe, expect, it } from "vitest";
-import { engineFixture, engineOptions, markOf, moment, reference } from "../../testkit/risk/engine-fixture.ts";
-import { createEngine } from "./engine.ts";
+import { engineFixture, engineOptions, markOf, moment, reference } from "../../../testkit/risk/engine-fixture.ts";
+import { createEngine } from "../engine.ts";
 
 const fill = { fundId: "alpha", symbol: "AAPL", isExit: false };
 const kinds = (prices: readonly string[], isExit = false, quote: object = {}) => {

@@ -1,15 +1,15 @@
 // Whether a fill's price can be believed: it lies within the collar that an order of that kind would have, counted from the mark with its bid and ask.
 // The newest mark is asked, and only a fresh one: without it nothing is known, and the next one settles it. Where no price is fresh the gates deny new
 // risk anyway, so a fill that waits to be judged lets nothing through in between.
-import * as decimal from "../../contracts/src/decimal.ts";
-import type { Instant } from "../../contracts/src/instant.ts";
-import * as amounts from "../money/amount.ts";
-import * as exact from "../money/exact.ts";
-import { priceText } from "../money/price-text.ts";
-import { isFresh } from "../state/new-risk.ts";
-import { pricesOf } from "../state/records.ts";
-import { percent } from "../state/wording.ts";
-import type { EngineState } from "./state.ts";
+import * as decimal from "../../../contracts/src/decimal.ts";
+import type { Instant } from "../../../contracts/src/instant.ts";
+import * as amounts from "../../money/amount.ts";
+import * as exact from "../../money/exact.ts";
+import { priceText } from "../../money/price-text.ts";
+import { isFresh } from "../../state/new-risk.ts";
+import { pricesOf } from "../../state/records.ts";
+import { percent } from "../../state/wording.ts";
+import type { EngineState } from "../state.ts";
 
 /** What is asked about. */
 export interface PricedFill {

@@ -5,15 +5,15 @@
 //  1. Our own order management's seeds, adjustments, crosses, settlements and corporate actions are vouched for; so is a foreign trade whose order was asked about.
 //  2. Before a fund's first value there is nothing that a seed, or a fill without an order, could loosen: whoever begins brings books along.
 //  3. A fee and a date are judged whoever reports them.
-import * as decimal from "../../contracts/src/decimal.ts";
-import type { Instant } from "../../contracts/src/instant.ts";
-import * as instant from "../../contracts/src/instant.ts";
-import type { BlockCause } from "../../contracts/src/records/block.ts";
-import type { Fill } from "../../contracts/src/records/order.ts";
-import { navOf } from "../exposure/nav-limits.ts";
-import { oneUnit, toDecimal } from "../money/amount.ts";
-import { isAhead } from "../state/dated.ts";
-import type { EngineState } from "./state.ts";
+import * as decimal from "../../../contracts/src/decimal.ts";
+import type { Instant } from "../../../contracts/src/instant.ts";
+import * as instant from "../../../contracts/src/instant.ts";
+import type { BlockCause } from "../../../contracts/src/records/block.ts";
+import type { Fill } from "../../../contracts/src/records/order.ts";
+import { navOf } from "../../exposure/nav-limits.ts";
+import { oneUnit, toDecimal } from "../../money/amount.ts";
+import { isAhead } from "../../state/dated.ts";
+import type { EngineState } from "../state.ts";
 
 /** What is known about a fill beside itself. */
 export interface FillStanding {
