@@ -104,7 +104,7 @@ export async function openRiskClient(
     requestHalt: (request) => ask("RequestHalt", request),
     resumeHalt: (request) => ask("ResumeHalt", request),
     listBlocks: (fund_id) => ask("ListBlocks", { fund_id }),
-    acceptBlock: (block_id, reason) => ask("AcceptBlock", { block_id, more_block_ids: [], reason }),
+    acceptBlock: (block_id, reason) => ask("AcceptBlock", { block_id, more_block_ids: [], gaps: [], reason }),
     releaseThrottle: (strategy_id, reason) => ask("ReleaseThrottle", { strategy_id, reason }),
     rejections: async (fund_id, count_max = 0) =>
       answered(await queries.call("RiskDesk", "ListRejections", { fund_id, hours: 1, count_max }, { deadlineMs })),
