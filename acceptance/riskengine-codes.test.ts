@@ -55,10 +55,11 @@ const plan: FixturePlan = {
     stopped: {},
     partly: {},
     losing: {},
-    overstated: {},
+    overstated: { valuedBy: "desk" },
     moved: { calendar: farWest },
     exits: { holds: { symbol: "HLD", quantity: "10" } },
     shadowed: {},
+    nobodys: { nav: "nobody's" },
     shrunk: {},
     decaying: {},
     audited: { holds: { symbol: "HLD", quantity: "100" } },
@@ -255,6 +256,7 @@ const ways: Ways = {
         await passes(fixture, {});
       },
     },
+    VALUER_MISSING: { order: { fund_id: "nobodys" } },
     OPTION_EXPIRED: { order: { symbol: "PAST", asset_class: "OPTION" } },
     ORDER_RATE_EXCEEDED: {
       order: { fund_id: "pace" },

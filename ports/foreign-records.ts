@@ -50,6 +50,8 @@ export interface ForeignRecords {
   /** A foreign fill as treasury booked it, with its publisher; the first stays. */
   keepFill(fill: BookedFill, at: Instant): Promise<void>;
   fill(fillId: string): Promise<BookedFill | undefined>;
+  /** Who published numbered values, by fund and then by name; the first thousand. */
+  valueSources(): Promise<readonly Pick<ForeignStream, "source" | "fundId">[]>;
   /** Those with something missing, in order of source, fund and kind. */
   withGaps(): Promise<readonly (ForeignStream & KeptPosition)[]>;
 }

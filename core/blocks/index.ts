@@ -16,6 +16,8 @@ const lossesList = "ctl riskengine losses list --fund-id {fund_id}";
 export const episodeEnds = "It ends when the watchdog's episode clears, or by a risk officer.";
 export const restrictionsList = "ctl operations restrictions list";
 
+const nameValuer = "ctl treasury reference set --kind funds --file PATH --reason TEXT --totp CODE";
+
 const acceptWithFactor = "ctl riskengine blocks accept {block_id} --reason TEXT --totp CODE";
 
 /** A fill that nobody has vouched for: which block, and why. */
@@ -122,6 +124,21 @@ export const conditions: readonly Condition[] = [
       `Repeated executions tripped the throttle of ${quoted(order.strategy_id)}; an operator must release it.`,
     ends: "An operator releases the throttle.",
     command: "ctl riskengine throttle release --strategy-id {strategy_id} --reason TEXT",
+  },
+  {
+    // A LIVE fund that names nobody whose values count.
+    code: "VALUER_MISSING",
+    scope: "fund",
+    gate: "static",
+    rank: 8,
+    exits: "ALWAYS",
+    unmarked: "PASS",
+    passive: "DENIED",
+    sentence: ({ fundId = "" }) =>
+      `Fund ${quoted(fundId)} is LIVE and names no source of its values (valued_by), so that none counts: name it with \`${nameValuer}\`.`,
+    ends: "It ends when the reference data of the fund names the source whose values count (valued_by).",
+    command: nameValuer,
+    sinceUnknown: "The reference data has no dates.",
   },
   {
     // A fill that nobody has vouched for, fills that are held, and a gap in a publisher's numbers.

@@ -6,7 +6,7 @@ import * as instant from "../../contracts/src/instant.ts";
 import type { NavUpdated } from "../../contracts/src/records/fund.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
 import type { Instrument, Mark } from "../../contracts/src/records/market.ts";
-import type { FxRate, ReferenceContents } from "../../contracts/src/records/reference.ts";
+import { type FxRate, type ReferenceContents, valuerOf } from "../../contracts/src/records/reference.ts";
 import { createBlockBook } from "../blocks/block-book.ts";
 import { createConditionBook, setConditions } from "../blocks/condition-book.ts";
 import { createRestrictionBook } from "../blocks/restriction-book.ts";
@@ -36,6 +36,7 @@ import {
   strategyBookOf,
   symbolBookOf,
 } from "../state/records.ts";
+import type { StandingCondition } from "../state/standing-condition.ts";
 import type { FundView, InstrumentFacts } from "../state/view.ts";
 import { createOrderHasher, type OrderHasher } from "./fast/order-hash.ts";
 import { createSeenKeys, type SeenKeys } from "./fast/seen-keys.ts";
@@ -111,7 +112,7 @@ export function createEngineState(options: EngineOptions): EngineState {
 }
 
 /** Replaces all reference data. What a fund holds stays, also of what is no longer named. */
-export function setReference({ books }: EngineState, contents: ReferenceContents): void {
+export function setReference({ books, conditions }: EngineState, contents: ReferenceContents): void {
   const restrictions = new Map(contents.restricted.map(({ symbol, reason }) => [symbol, reason]));
   const instruments = new Map(contents.instruments.map((instrument) => [instrument.symbol, instrument]));
   for (const symbol of instruments.keys()) symbolBookOf(books, symbol);
@@ -133,6 +134,7 @@ export function setReference({ books }: EngineState, contents: ReferenceContents
   }
   setOptions(books, instruments);
   setFunds(books, contents.funds);
+  setConditions(conditions, books, "valuers", valuersMissing(contents.funds));
   setFx(books, contents.fx);
   forgetUnused(books, new Set(instruments.keys()));
   noteEveryChange(books);
@@ -201,6 +203,12 @@ function setFunds(books: Books, funds: ReferenceContents["funds"]): void {
     }
     for (const strategyId of reference.strategies) strategyBookOf(books, strategyId).fund = fund;
   }
+}
+
+/** A LIVE fund without a source of its values. */
+function valuersMissing(funds: ReferenceContents["funds"]): readonly StandingCondition[] {
+  const unvalued = funds.filter((fund) => valuerOf(fund) === undefined);
+  return unvalued.map(({ fund_id: fundId }) => ({ code: "VALUER_MISSING", reason: "", fundId }));
 }
 
 function setFx(books: Books, rates: readonly FxRate[]): void {

@@ -25,7 +25,9 @@ function mixedEngine(): Engine {
   engine.setReference({
     ...reference,
     instruments: [...reference.instruments, { ...must("XOM"), symbol: "NEW", name: "NEW" }],
-    funds: reference.funds.map((fund) => (fund.fund_id === "beta" ? { ...fund, mode: "LIVE" as const } : fund)),
+    funds: reference.funds.map((fund) =>
+      fund.fund_id === "beta" ? { ...fund, mode: "LIVE" as const, valued_by: "desk" } : fund,
+    ),
   });
   return engine;
 }
@@ -100,7 +102,10 @@ describe("32.2: a LIVE fund", () => {
     const engine = engineFixture();
     engine.setMark({ ...markOf("AAPL", "210", moment(1)), source: "paper" });
     expect(seen(engine, { symbol: "AAPL" }, moment(1))).toBe("210 paper");
-    engine.setReference({ ...reference, funds: reference.funds.map((fund) => ({ ...fund, mode: "LIVE" as const })) });
+    engine.setReference({
+      ...reference,
+      funds: reference.funds.map((fund) => ({ ...fund, mode: "LIVE" as const, valued_by: "desk" })),
+    });
     expect(seen(engine, { symbol: "AAPL" }, moment(1))).toBe("200 test");
     expect(seen(engine, { symbol: "AAPL" }, moment(10_001))).toBe("REFERENCE_PRICE_STALE");
   });

@@ -3,6 +3,7 @@
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { NavUpdated } from "../../contracts/src/records/fund.ts";
 import type { Fill, FillBusted, OrderCreated, OrderTransition } from "../../contracts/src/records/order.ts";
+import { type FundReference, valuerOf } from "../../contracts/src/records/reference.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { type BustStanding, refusedBust } from "./judge-bust.ts";
 import type { ForeignKind } from "./numbering.ts";
@@ -33,7 +34,7 @@ export function natsSourceOf(kind: ForeignKind): "foreign-oms" | "foreign-treasu
 
 /** What the reference data has. */
 export interface KnownReference {
-  fund(fundId: string): { readonly currency: string; readonly strategies: readonly string[] } | undefined;
+  fund(fundId: string): Pick<FundReference, "currency" | "strategies" | "mode" | "valued_by"> | undefined;
   /** Of an instrument; undefined when there is none. */
   currencyOf(symbol: string): string | undefined;
 }
@@ -42,12 +43,14 @@ export interface KnownReference {
 export interface ForeignEvent {
   readonly subject: string;
   readonly payload: unknown;
+  /** Who published it, as it was proved: the token's name over gRPC, the login's over NATS. */
+  readonly source: string;
 }
 
 type Numbered = Fill | FillBusted | OrderCreated | OrderTransition | NavUpdated;
 
 /** The fund and the number of an event that is numbered. */
-export function numberOf({ payload }: ForeignEvent): {
+export function numberOf({ payload }: Omit<ForeignEvent, "source">): {
   readonly fundId: string;
   readonly sequence: number | undefined;
 } {
@@ -68,7 +71,7 @@ export function refusalOf(
   { booked, bust }: FillStanding = {},
 ): Refusal | undefined {
   const kind = foreignKindOf(event.subject);
-  if (kind === "values") return refusedValue(event.payload as NavUpdated, known);
+  if (kind === "values") return refusedValue(event.payload as NavUpdated, event.source, known);
   if (kind === "orders") return refusedTrade(event.payload as OrderCreated | OrderTransition, known);
   if (kind === undefined) return undefined;
   if (event.subject === subjects.fillsBusted.name) {
@@ -102,12 +105,24 @@ function unknownFund(fundId: string): Refusal {
   return { code: "EVENT_FUND_UNKNOWN", sentence };
 }
 
-function refusedValue({ fund_id: fundId, currency }: NavUpdated, known: KnownReference): Refusal | undefined {
+function refusedValue(
+  { fund_id: fundId, currency }: NavUpdated,
+  source: string,
+  known: KnownReference,
+): Refusal | undefined {
   const fund = known.fund(fundId);
   if (fund === undefined) return unknownFund(fundId);
+  const valuer = valuerOf(fund);
+  if (valuer !== source) return valueNotYours(fundId, valuer);
   if (fund.currency === currency) return undefined;
   const sentence = `The fund ${fundId} is valued in ${fund.currency}, and the value is in ${currency}. Publish it again in ${fund.currency}.`;
   return { code: "EVENT_CURRENCY_WRONG", sentence };
+}
+
+function valueNotYours(fundId: string, valuer: string | undefined): Refusal {
+  const whose = valuer === undefined ? "The fund names no source of its values" : `${fundId} is valued by ${valuer}`;
+  const sentence = `${whose}, so this value does not count. Who sets reference data can name another source in the fund's valued_by (ctl treasury reference set --kind funds).`;
+  return { code: "EVENT_VALUE_NOT_YOURS", sentence };
 }
 
 function refusedCurrency({ fill_id: id, symbol, currency }: Fill, known: KnownReference): Refusal | undefined {

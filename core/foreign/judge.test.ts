@@ -7,7 +7,12 @@ import { exampleFill, exampleNav, exampleTransition } from "../../testkit/record
 import { judgeForeign } from "./judge.ts";
 import { foreignKindOf, natsSourceOf } from "./judge-event.ts";
 
-const fund = { currency: "USD", strategies: [exampleFill.strategy_id] };
+const fund = {
+  currency: "USD",
+  strategies: [exampleFill.strategy_id],
+  mode: "LIVE" as const,
+  valued_by: "desk",
+};
 const known = {
   fund: (id: string) => (id === exampleFill.fund_id ? fund : undefined),
   currencyOf: (symbol: string) => (symbol === exampleFill.symbol ? "USD" : undefined),
@@ -18,7 +23,7 @@ const fills = subjects.fillsCreated.name;
 function judged(subject: string, payload: unknown, more: { readonly last?: number; readonly booked?: Fill } = {}) {
   const position = more.last === undefined ? undefined : { last: more.last, missing: [] };
   return judgeForeign({
-    event: { subject, payload },
+    event: { subject, payload, source: "desk" },
     known,
     position,
     standing: { booked: more.booked },
@@ -64,6 +69,31 @@ describe("32.5: what is refused where it enters", () => {
       code: "EVENT_FILL_CHANGED",
       sentence: expect.stringContaining("another quantity, price;"),
     });
+  });
+});
+
+describe("whose value it is", () => {
+  const { valued_by: _named, ...nobodys } = fund;
+  const paper = "PAPER" as const;
+  test.each([
+    ["the source that a LIVE fund names", fund, "desk", undefined],
+    ["another's", fund, "stranger", /valued by desk, /],
+    ["a LIVE fund's that names none", nobodys, "desk", /names no source of its values/],
+    ["a PAPER fund's, which treasury values", { ...nobodys, mode: paper }, "desk", /valued by treasury, /],
+    ["a PAPER fund's that names it", { ...fund, mode: paper }, "desk", undefined],
+  ])("%s", (_what, of, source, sentence) => {
+    const event = { subject: subjects.navUpdated.name, payload: { ...exampleNav, sequence: 5 }, source };
+    const asked = { ...known, fund: () => of };
+    const { refusal, numbering } = judgeForeign({
+      event,
+      known: asked,
+      position: { last: 4, missing: [] },
+      at,
+      gapId: "g",
+    });
+    expect(refusal?.code).toBe(sentence === undefined ? undefined : "EVENT_VALUE_NOT_YOURS");
+    expect(refusal?.sentence ?? "").toMatch(sentence ?? /^$/);
+    expect(numbering).toBe("NEXT");
   });
 });
 

@@ -68,6 +68,7 @@ describe("what loosens", () => {
     ],
     ["instruments", { ...instrument, something_new: "1" }, ["instruments AAPL something_new"]],
     ["funds", { ...fund, mode: "PAPER" }, ["funds alpha mode"]],
+    ["funds", { ...fund, valued_by: "desk" }, ["funds alpha valued_by"]],
     ["funds", { ...fund, strategies: [] }, []],
     ["funds", { ...fund, strategies: ["a-1", "a-1"] }, []],
     ["funds", { ...fund, strategies: ["a-2"] }, ["funds alpha strategies"]],
@@ -120,7 +121,7 @@ describe("what loosens", () => {
     const withNight = { ...contents, calendars: [calendar, night] } as unknown as ReferenceContents;
     expect(loosened("calendars", [calendar, { ...night, zone: "UTC" }], used, withNight)).toEqual([]);
     const changed = [
-      { ...fund, mode: "PAPER", currency: "EUR" },
+      { ...fund, mode: "PAPER", currency: "EUR", valued_by: "nobody-yet" },
       { ...fund, fund_id: "omega", strategies: ["o-1"] },
     ];
     expect(loosened("funds", changed, unused)).toEqual([]);
@@ -148,6 +149,7 @@ describe("2: a document is changed in one step or in many", () => {
       fund_id: pick(["alpha", "beta"]),
       mode: pick(["LIVE", "PAPER"]),
       strategies: pick([[], ["s-1"], ["s-1", "s-2"]]),
+      valued_by: pick([undefined, "desk"]),
     }),
     fx: (pick) => ({
       base: pick(["EUR", "USD"]),

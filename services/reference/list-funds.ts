@@ -5,10 +5,10 @@ import type { Funds } from "../../contracts/src/generated/svc/v1/platform.ts";
 import { format, fromMicroseconds, type Instant, parse } from "../../contracts/src/instant.ts";
 import type { NavUpdated } from "../../contracts/src/records/fund.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
-import type { FundReference } from "../../contracts/src/records/reference.ts";
+import { type FundReference, valuerOf } from "../../contracts/src/records/reference.ts";
 import { type Severity, severity } from "../../contracts/src/records/values.ts";
 import { drillFundId } from "../../core/halts/halts.ts";
-import type { RiskStore } from "../../ports/risk-store.ts";
+import type { ServicePorts } from "../shared/service.ts";
 import type { ReferenceReader } from "./reference-view.ts";
 
 /** What treasury itself valued a fund at last. */
@@ -29,11 +29,14 @@ const never = { nav: "0", nav_at: format(fromMicroseconds(0)) };
 export async function listFunds(
   reader: ReferenceReader,
   newestOwn: NewestOwnValue,
-  riskStore: RiskStore,
+  { riskStore, store }: Pick<ServicePorts, "riskStore" | "store">,
 ): Promise<Funds> {
   const { reference } = await reader.refresh();
   const navs = new Map((await riskStore.navs()).map((nav) => [nav.fund_id, nav]));
   const { active } = await riskStore.halts();
+  const sources = await store.transact("reference.value-sources", (unit) => unit.foreign.valueSources(), {
+    isOneStatement: true,
+  });
   return {
     funds: reference.funds.filter(isSomebodys).map((fund) => ({
       fund_id: fund.fund_id,
@@ -42,6 +45,7 @@ export async function listFunds(
       currency: fund.currency,
       ...newestValue(newestOwn(fund.fund_id), navs.get(fund.fund_id)),
       ...haltOf(fund, active),
+      ...valuedBy(fund, sources),
     })),
   };
 }
@@ -49,6 +53,18 @@ export async function listFunds(
 /** The fund for drills is nobody's. */
 function isSomebodys({ fund_id: id }: FundReference): boolean {
   return id !== drillFundId;
+}
+
+function valuedBy(
+  fund: FundReference,
+  sources: readonly { readonly source: string; readonly fundId: string }[],
+): Pick<FundStatus, "valued_by" | "other_value_sources"> {
+  const valuer = valuerOf(fund);
+  const others = sources.filter(({ source, fundId }) => fundId === fund.fund_id && source !== valuer);
+  return {
+    ...(valuer !== undefined && { valued_by: valuer }),
+    other_value_sources: others.map(({ source }) => source),
+  };
 }
 
 /** Our own value where it is the newer one, else what the risk engine keeps: a foreign treasury's, or one from before a restart. */

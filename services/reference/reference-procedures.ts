@@ -26,7 +26,7 @@ interface ReferenceProcedures {
 
 export function referenceProcedures({ ports, reader, newestOwn, setting }: ReferenceProcedures) {
   return {
-    ListFunds: () => listFunds(reader, newestOwn, ports.riskStore),
+    ListFunds: () => listFunds(reader, newestOwn, ports),
     ListNavs: (request: ListNavsRequest) => listNavs(request, ports, reader),
     ListInstruments: async (): Promise<Instruments> => ({
       instruments: (await reader.refresh()).reference.instruments,

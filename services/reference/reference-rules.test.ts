@@ -33,6 +33,16 @@ describe("reference data", () => {
     ],
     ["a strategy named as a fund", { funds: [alpha, { ...beta, strategies: ["alpha"] }] }, /alpha is there twice/],
     [
+      "a LIVE fund that our treasury should value",
+      { funds: [{ ...alpha, mode: "LIVE", valued_by: "treasury" }, beta] },
+      /^funds: alpha is LIVE, and our treasury values PAPER funds alone/,
+    ],
+    [
+      "a fund that a service of ours should value that values none",
+      { funds: [{ ...alpha, valued_by: "oms" }, beta] },
+      /^funds: alpha names oms in valued_by, which values no fund/,
+    ],
+    [
       "an instrument on an unknown calendar",
       { instruments: [{ ...aapl, calendar: "moon" }] },
       /^instruments: AAPL follows the calendar moon, which is not there/,

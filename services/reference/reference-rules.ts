@@ -4,8 +4,10 @@
 import { tradingCalendar } from "../../contracts/src/calendar.ts";
 import { messageOf } from "../../contracts/src/fault.ts";
 import { parseJson } from "../../contracts/src/parse-json.ts";
+import { isOwnSource } from "../../contracts/src/platform-services.ts";
 import {
   calendarDefinition,
+  ownValuer,
   type ReferenceContents,
   type ReferenceKind,
   referenceContents,
@@ -42,6 +44,7 @@ const rules: readonly Rule[] = [
   ratesHaveTwoSides,
   symbolsAreNoCurrencies,
   optionsAreComplete,
+  valuersCanValue,
 ];
 
 export function referenceMistakes(contents: ReferenceContents): readonly string[] {
@@ -133,4 +136,16 @@ function optionsAreComplete({ instruments }: ReferenceContents): readonly string
     .filter(({ asset_class }) => asset_class === "OPTION")
     .filter(({ underlying, expiry, strike, right }) => [underlying, expiry, strike, right].includes(undefined))
     .map(({ symbol }) => `instruments: the option ${symbol} lacks its underlying, expiry, strike or right.`);
+}
+
+/** A source of values may have no token yet; of ours only treasury values anything, and PAPER funds alone. */
+function valuersCanValue({ funds }: ReferenceContents): readonly string[] {
+  return funds.flatMap(({ fund_id: id, mode, valued_by: valuer = "" }) => {
+    if (!isOwnSource(valuer)) return [];
+    if (valuer !== ownValuer) return [`funds: ${id} names ${valuer} in valued_by, which values no fund.`];
+    if (mode === "PAPER") return [];
+    return [
+      `funds: ${id} is LIVE, and our treasury values PAPER funds alone: name the source of its values in valued_by.`,
+    ];
+  });
 }

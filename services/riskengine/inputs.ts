@@ -12,6 +12,7 @@ import * as instant from "../../contracts/src/instant.ts";
 import type { NavUpdated } from "../../contracts/src/records/fund.ts";
 import { isPossiblePrice, type Mark } from "../../contracts/src/records/market.ts";
 import type { Fill, FillBusted, OrderCreated, OrderTransition } from "../../contracts/src/records/order.ts";
+import { type FundReference, ownValuer, valuerOf } from "../../contracts/src/records/reference.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Engine } from "../../core/engine/engine.ts";
 import { impossiblePrice } from "../../core/foreign/judge-event.ts";
@@ -43,7 +44,7 @@ interface InputsOptions {
   readonly engine: Engine;
   readonly commit: GroupCommit;
   readonly alarms: Alarms;
-  readonly reference: Pick<ReferenceWatch, "currencyOf">;
+  readonly reference: Pick<ReferenceWatch, "currencyOf" | "fund">;
   readonly figures: Figures;
   readonly fillBlocks: FillBlocks;
   readonly values: ValueBlocks;
@@ -135,6 +136,7 @@ export async function hearInputs(options: InputsOptions): Promise<Inputs> {
     const nav = event.payload as NavUpdated;
     figures.heard(event.subject);
     if (!isForeign(event)) navGaps.heard(nav.fund_id, nav.sequence);
+    if (!isForeign(event) && !isOurs(options.reference.fund(nav.fund_id))) return;
     if (isAhead(nav.as_of, `valuations ${nav.fund_id}`)) return;
     await options.values.heard(nav, foreignSource(event), (worst) => drawdown.heard(nav, worst));
   }
@@ -203,3 +205,6 @@ export async function hearInputs(options: InputsOptions): Promise<Inputs> {
     },
   };
 }
+
+/** What our treasury published before it knew that another source values the fund counts no more. */
+const isOurs = (fund: FundReference | undefined): boolean => fund === undefined || valuerOf(fund) === ownValuer;

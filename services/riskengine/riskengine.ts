@@ -39,6 +39,7 @@ import { createForeignEvents } from "./foreign/foreign-events.ts";
 import { createForeignPosition } from "./foreign/foreign-position.ts";
 import { watchGapBlocks } from "./foreign/gap-blocks.ts";
 import { watchHeldFills } from "./foreign/held-fills.ts";
+import { createNotYours } from "./foreign/not-yours.ts";
 import { hearRefused } from "./foreign/refused-events.ts";
 import { haltStatusOf } from "./halt-status.ts";
 import { type HaltWatch, watchHalts } from "./halt-watch.ts";
@@ -123,6 +124,7 @@ async function assemble(ports: ServicePorts, askRiskOfficer: AskRiskOfficer, par
   const outside = foreignParts(ports, engine, createFundBlocks({ ports, engine, commit, events }), reference);
   parts.add("held fills", outside.heldFills);
   parts.add("gap blocks", outside.gapBlocks);
+  parts.add("events of others", outside.notYours);
   const hearing = hearInputs({ ports, engine, commit, alarms, reference, figures, fillBlocks, ...outside, drawdown });
   const inputs = parts.add("inputs", await hearing);
   const waiting = { events, heard: heardTime(inputs.ofOrders) };
@@ -184,12 +186,20 @@ async function rememberValues({ riskStore, clock }: ServicePorts, engine: Engine
 
 /** Judges and counts what foreign programs publish, and blocks funds whose events have gaps, whose fills are held, or whose values nothing explains. */
 function foreignParts(ports: ServicePorts, engine: Engine, blocks: FundBlocks, reference: ReferenceWatch) {
-  const gapBlocks = watchGapBlocks({ ports, engine, blocks });
+  const gapBlocks = watchGapBlocks({ ports, engine, blocks, reference });
   const heldFills = watchHeldFills({ ports, engine, blocks, reference });
   const counted = gapBlocks.wake;
   const refused = hearRefused({ ports, counted });
   const values = createValueBlocks({ ports, engine, blocks });
-  return { gapBlocks, heldFills, refused, values, foreign: createForeignEvents({ ports, reference, counted }) };
+  const notYours = createNotYours(ports);
+  return {
+    gapBlocks,
+    heldFills,
+    refused,
+    values,
+    notYours,
+    foreign: createForeignEvents({ ports, reference, counted, notYours }),
+  };
 }
 
 function exposuresOf(engine: Engine) {

@@ -54,7 +54,7 @@ export async function refusedReuse(
 }
 
 interface ForeignIntake {
-  readonly event: ForeignEvent & { readonly id: string };
+  readonly event: Omit<ForeignEvent, "source"> & { readonly id: string };
   /** The token's name over gRPC, the login's over NATS. */
   readonly source: string;
   /** Who judges, for the alarm. */
@@ -79,7 +79,7 @@ export async function judgeInUnit(
   const stream = { source, fundId, kind };
   const isCounted = sequence !== undefined && known.fund(fundId) !== undefined;
   const position = isCounted ? await unit.foreign.lock(stream) : undefined;
-  const judged = judgeForeign({ ...intake, position });
+  const judged = judgeForeign({ ...intake, event: { ...event, source }, position });
   if (isCounted && judged.position !== position) await unit.foreign.put(stream, judged.position, at);
   if (judged.numbering === "UNNUMBERED" && (await unit.foreign.noteUnnumbered(source, at))) {
     const sentence = `${source} publishes events without a number (first ${event.subject} ${event.id} for ${fundId}): one that is lost is not noticed. Number orders, fills and values by fund and kind as \`sequence\`.`;
@@ -92,7 +92,7 @@ export async function judgeInUnit(
       await raise(unit, intake, "EVENT_UNNUMBERED", sentence, about);
     }
   }
-  if (judged.refusal !== undefined) await raiseRefused(unit, intake, judged.refusal);
+  if (judged.refusal !== undefined && !isNotYours(judged.refusal)) await raiseRefused(unit, intake, judged.refusal);
   return judged;
 }
 
@@ -104,6 +104,9 @@ function isNewUnderOldNumber({ event }: ForeignIntake, heardAt: Instant | undefi
 }
 
 type Raising = Pick<ForeignIntake, "event" | "source" | "service" | "at">;
+
+/** Of what is another source's: it may come with every second, so it is told together, and never put aside. */
+export const isNotYours = ({ code }: Pick<Refusal, "code">): boolean => code === "EVENT_VALUE_NOT_YOURS";
 
 /** Names publisher, event and reason. */
 export async function raiseRefused(

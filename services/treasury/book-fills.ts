@@ -75,7 +75,8 @@ async function hearBust(ports: FillPorts, event: BusEvent): Promise<void> {
 }
 
 /** Refuses what is about unknown things, as the risk engine does: nothing of the fund waits behind it. */
-async function mustBeKnown(reader: ReferenceReader, event: BusEvent): Promise<void> {
+async function mustBeKnown(reader: ReferenceReader, heard: BusEvent): Promise<void> {
+  const event = { ...heard, source: foreignSourceOf(heard) };
   if (refusalOf(event, knownIn(reader.current())) === undefined) return;
   const refusal = refusalOf(event, knownIn(await reader.refresh()));
   if (refusal !== undefined) throw refusedEvent(refusal);

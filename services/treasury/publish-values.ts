@@ -10,6 +10,7 @@
 import * as decimal from "../../contracts/src/decimal.ts";
 import { format, type Instant, millisecondsBetween, parse } from "../../contracts/src/instant.ts";
 import { pricesMax } from "../../contracts/src/records/fund.ts";
+import { ownValuer, valuerOf } from "../../contracts/src/records/reference.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { pricesAfter } from "../../core/ledger/corporate-actions.ts";
 import { isAhead } from "../../core/state/dated.ts";
@@ -65,8 +66,8 @@ export async function createValuer(ports: ValuePorts): Promise<Valuer> {
     actions: readonly StoredAction[],
   ): Promise<FundValue | string | undefined> {
     const fund = view.funds.get(fundId);
-    // A fund of which nothing is held here is somebody else's to value.
-    if (fund === undefined || fund.mode !== "PAPER") return undefined;
+    // A fund of which nothing is held here is somebody else's to value, and so is one that names another source.
+    if (fund === undefined || fund.mode !== "PAPER" || valuerOf(fund) !== ownValuer) return undefined;
     const remembered = await unit.ledger.lockFund(fundId);
     const at = ports.clock.now();
     if (isTooSoon(remembered, at)) return undefined;

@@ -101,6 +101,15 @@ describe(`values, seed ${seed}`, () => {
     }
   });
 
+  it("are not of a fund that names another source of its values", async () => {
+    const valuer = await createValuer(ports);
+    const alpha = view.funds.get("alpha");
+    if (alpha === undefined) throw new Error("alpha");
+    const named = { ...view, funds: new Map([...view.funds, ["alpha", { ...alpha, valued_by: "desk" }]]) };
+    await valuer.publish(named, pricesOf({ AAPL: "200" }));
+    expect([valuesOf("alpha").length, valuesOf("beta").length]).toEqual([0, 1]);
+  });
+
   it("are numbered without gaps and repetitions, at most one a second, whatever is restarted or lost", async () => {
     const lost: Store = {
       ...ports.store,

@@ -39,6 +39,8 @@ export function foreignConformance(name: string, open: () => Promise<ForeignFixt
       ]);
       expect(await doing((unit) => unit.foreign.positions("desk", "alpha"))).toEqual([]);
       expect(await doing((unit) => unit.foreign.withGaps())).toEqual([{ ...fills, ...gapped }]);
+      const sources = await doing((unit) => unit.foreign.valueSources());
+      expect(sources).toEqual([{ source: values.source, fundId: values.fundId }]);
       // Each reads what the one before it kept.
       const counted = { ...fills, fundId: "gamma" };
       const count = () =>

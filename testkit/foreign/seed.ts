@@ -29,10 +29,14 @@ export async function askAs(
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
 }
 
+/** Of the development token, which tests publish with. */
+const valuer = "order-management";
+
 export async function seedForeignFund(platform: Platform): Promise<void> {
   for (const kind of kinds) {
     const { body: before } = await askAs(platform, "GET", `/v1/treasury/reference/${kind}`);
-    const content = [...(before["content"] as Content), ...(seedOf(kind) as Content)];
+    const seeded = (seedOf(kind) as Content).map((one) => (kind === "funds" ? { ...one, valued_by: valuer } : one));
+    const content = [...(before["content"] as Content), ...seeded];
     const document = { version: Number(before["version"]) + 1, content, reason: "seeded by a test" };
     const { status, body } = await askAs(platform, "PUT", `/v1/treasury/reference/${kind}`, document);
     if (status !== 200) throw new Error(`${kind} were refused: ${JSON.stringify(body)}`);

@@ -15,7 +15,7 @@ import { startRiskEngine } from "../../services/riskengine/riskengine.ts";
 import type { RunningService, ServicePorts } from "../../services/shared/service.ts";
 import type { MemoryProcess } from "../memory/tables.ts";
 import { giveProof } from "../memory/units/step-up.ts";
-import { openMemoryPlatform, testSettings } from "../virtual/memory-platform.ts";
+import { type DifferentReference, openMemoryPlatform, testSettings } from "../virtual/memory-platform.ts";
 
 /** Ages that no test reaches by accident: the memory store's time flies. */
 const dayMs = 86_400_000;
@@ -42,6 +42,8 @@ export interface RiskEngineFixtureOptions {
   readonly askRiskOfficer?: AskRiskOfficer;
   /** When paper instruments trade: around the clock when absent. */
   readonly sessions?: "always" | "real";
+  /** What it has otherwise than the paper platform. */
+  readonly reference?: DifferentReference;
   /** When it begins, where that matters. */
   readonly startAt?: Instant;
 }
@@ -163,7 +165,7 @@ export async function riskEngineFixture(options: RiskEngineFixtureOptions) {
     };
   }
 
-  await finish(platform.putReference(outside.store));
+  await finish(platform.putReference(outside.store, options.reference));
   return {
     time,
     tables,

@@ -8,7 +8,7 @@ import { systemBlake3, systemSha256 } from "../../adapters/system/hashing.ts";
 import { systemSha256OfBytes, systemSigning } from "../../adapters/system/signing.ts";
 import { mayPublish } from "../../contracts/src/authority.ts";
 import { format, type Instant } from "../../contracts/src/instant.ts";
-import type { ReferenceKind } from "../../contracts/src/records/reference.ts";
+import type { ReferenceContents, ReferenceKind } from "../../contracts/src/records/reference.ts";
 import type { Subject } from "../../contracts/src/subject.ts";
 import { subjectByName } from "../../contracts/src/subjects.ts";
 import type { Settings } from "../../ports/settings.ts";
@@ -171,7 +171,7 @@ export function openMemoryPlatform({ seed, startAt, faults = {}, pumps = false }
       return running;
     },
     /** Reference data as the paper platform has it. */
-    putReference: (store: Store) => putPaperReference(store, clock.now()),
+    putReference: (store: Store, differs?: DifferentReference) => putPaperReference(store, clock.now(), differs),
     finish: <Value>(promise: Promise<Value>): Promise<Value> => time.finish("the fixture", promise, 1_000_000),
     pass: (ms: number) => time.run({ untilMs: time.elapsedMs() + ms }),
     async close(): Promise<void> {
@@ -181,8 +181,15 @@ export function openMemoryPlatform({ seed, startAt, faults = {}, pumps = false }
   };
 }
 
-async function putPaperReference(store: Store, setAt: Instant): Promise<void> {
-  const reference = paperReference(format(setAt));
+/** What a test has otherwise than the paper platform. */
+export type DifferentReference = (seeded: ReferenceContents) => ReferenceContents;
+
+async function putPaperReference(
+  store: Store,
+  setAt: Instant,
+  differs: DifferentReference = (seeded) => seeded,
+): Promise<void> {
+  const reference = differs(paperReference(format(setAt)));
   await store.transact("reference", async (unit) => {
     for (const kind of Object.keys(reference) as ReferenceKind[]) {
       await unit.reference.put({ kind, version: 1, content: reference[kind], setBy: "x", setAt, reason: "", hash: "" });

@@ -59,6 +59,7 @@ import { tokenFundsMigration } from "./0056-token-funds.ts";
 import { eventContentsMigration } from "./0057-event-contents.ts";
 import { referenceRequestsMigration } from "./0058-reference-requests.ts";
 import { loginGrantsMigration } from "./0059-login-grants.ts";
+import { valuersMigration } from "./0060-valuers.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -120,4 +121,5 @@ export const migrations: readonly Migration[] = [
   eventContentsMigration,
   referenceRequestsMigration,
   loginGrantsMigration,
+  valuersMigration,
 ];

@@ -106,6 +106,17 @@ function positionRecords(sql: Sql): Omit<ForeignRecords, keyof BustPart> {
       });
       return found.rows.map((row) => ({ ...streamOf(row), ...positionOf(row) }));
     },
+    async valueSources() {
+      const found = await sql.read({
+        name: "foreign_value_sources",
+        text: `select ${columns} from foreign_position where kind = 'values' and last is not null order by fund_id, source collate "C" limit 1000`,
+        values: [],
+      });
+      return found.rows.map((row) => {
+        const { source, fundId } = streamOf(row);
+        return { source, fundId };
+      });
+    },
     async withGaps() {
       const found = await sql.read({
         name: "foreign_gaps",

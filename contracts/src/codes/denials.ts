@@ -2,7 +2,7 @@
 // refuse a command and carry a status.
 import { foreignDenials } from "./foreign-denials.ts";
 import { type AnswerCode, denial, exitCodes } from "./shape.ts";
-import { vouchingDenials } from "./vouching.ts";
+import { ownershipDenials, vouchingDenials } from "./vouching.ts";
 
 /** By gate, in the order of the gates. */
 export const gateDenials = {
@@ -65,6 +65,7 @@ export const gateDenials = {
     REFERENCE_PRICE_STALE: denial("The newest price is too old to value the order with."),
     FX_RATE_MISSING: denial("There is no exchange rate into the fund's currency."),
     FX_RATE_STALE: denial("The newest exchange rate is too old."),
+    ...ownershipDenials,
   },
   position_risk: {
     POSITION_LIMIT_EXCEEDED: denial("The position that could result is a larger share of NAV than allowed."),

@@ -16,6 +16,10 @@ export const foreignDenials = {
     "The value is in another currency than its fund, or the fill than its instrument.",
     "INVALID_ARGUMENT",
   ),
+  EVENT_VALUE_NOT_YOURS: denial(
+    "The fund is valued by another source, or by none: the reference data names whose values count (valued_by).",
+    "PERMISSION_DENIED",
+  ),
   EVENT_PRICE_IMPOSSIBLE: denial("The price, of a fill or on the market, is zero or less.", "INVALID_ARGUMENT"),
   EVENT_ID_REUSED: denial(
     "The event came under an id that its publisher had used for something else; the first one counts.",

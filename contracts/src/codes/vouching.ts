@@ -1,5 +1,12 @@
-// Why new risk waits because nobody vouches for a figure: codes of the gate position_risk.
+// Why new risk waits because nobody vouches for a figure, or is named to: codes of the gates static and position_risk.
 import { denial } from "./shape.ts";
+
+/** Of the gate static. */
+export const ownershipDenials = {
+  VALUER_MISSING: denial(
+    "The fund is LIVE and its reference data names no source of its values (valued_by): none counts, and no new risk is taken until it names one.",
+  ),
+} as const;
 
 export const vouchingDenials = {
   FILL_NOT_ACCEPTED: denial(

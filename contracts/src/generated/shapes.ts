@@ -627,6 +627,8 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"halted","type":"boolean"},
     {"name":"severity","type":"word","values":["STRATEGY_HALT","FUND_HALT","FIRM_HALT"],"optional":true,"description":"The strictest halt in force."},
     {"name":"oldest_price_age_ms","type":"number","optional":true,"description":"How old the oldest price in nav was at nav_at."},
+    {"name":"valued_by","type":"text","optional":true,"description":"Whose values count: of a PAPER fund that names nobody treasury. Absent: nobody's, and the fund takes no new risk."},
+    {"name":"other_value_sources","type":"text","list":true,"description":"Others who published values of it; theirs do not count."},
   ]},
   Funds: {"fields":[
     {"name":"funds","type":"message","message":"FundStatus","list":true},

@@ -34,6 +34,10 @@ export const fundStatus = z.object({
   halted: z.boolean(),
   /** The strictest halt in force. */
   severity: severity.optional(),
+  /** On the operators' port alone: whose values count; absent: nobody's. */
+  valued_by: idText.optional(),
+  /** On the operators' port alone: others who published values of it; theirs do not count. */
+  other_value_sources: z.array(nameText).optional(),
 });
 export type FundStatus = z.infer<typeof fundStatus>;
 

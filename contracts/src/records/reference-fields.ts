@@ -72,6 +72,7 @@ export const referenceWords: Words = {
       currency: always("in which currency its limits are"),
       calendar: always("when its losses begin anew"),
       strategies: { loosens: "MORE", why: "which strategies may trade" },
+      valued_by: always("whose values its limits and losses are counted from"),
     },
   },
   fx: {

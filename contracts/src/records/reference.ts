@@ -32,8 +32,18 @@ const fundReference = z.strictObject({
   /** The calendar that its trading day follows. */
   calendar: idText,
   strategies: z.array(idText).max(1_000),
+  /** The source whose values count: a token's name over gRPC, a login's over NATS. It may have no token yet. */
+  valued_by: idText.optional(),
 });
 export type FundReference = z.infer<typeof fundReference>;
+
+/** How funds name our own treasury as the source of their values. */
+export const ownValuer = "treasury";
+
+/** Whose values of the fund count; undefined: nobody's. Our treasury values PAPER funds alone, and those that name no other source. */
+export function valuerOf({ mode, valued_by: named }: Pick<FundReference, "mode" | "valued_by">): string | undefined {
+  return named ?? (mode === "PAPER" ? ownValuer : undefined);
+}
 
 /** One unit of `base` is worth `rate` units of `quote`. */
 const fxRate = z.strictObject({

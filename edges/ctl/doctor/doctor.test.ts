@@ -134,6 +134,22 @@ describe("doctor", () => {
     expect((await run("doctor")).stdout).toMatch(/ok +funds +one/);
   });
 
+  it("says who values each fund, warns of those that nobody values, and names the others who publish values", async () => {
+    const fund = { name: "n", mode: "LIVE", currency: "USD", nav: "0", nav_at: "1970-01-01T00:00:00Z", halted: false };
+    const one = { ...fund, fund_id: "one", valued_by: "desk", other_value_sources: ["stranger"] };
+    server.on("GET /v1/riskengine/envelopes/one", { body: { fund_id: "one", version: 1 } });
+    server.on("GET /v1/riskengine/envelopes/two", { body: { fund_id: "two", version: 1 } });
+    server.on("GET /v1/treasury/funds", { body: [one] });
+    expect((await run("doctor")).stdout).toMatch(/ok +values +one by desk; .* not counted: one by stranger/);
+    server.on("GET /v1/treasury/funds", { body: [one, { ...fund, fund_id: "two", other_value_sources: [] }] });
+    expect((await run("doctor")).stdout).toMatch(
+      /warn +values +no source is named, .* passes: two; .*\n.*add valued_by/,
+    );
+    server.on("GET /v1/treasury/funds", { body: [{ ...fund, fund_id: "one" }] });
+    expect((await run("doctor")).stdout).not.toMatch(/ values /);
+    server.on("GET /v1/treasury/funds", { body: [] });
+  });
+
   it("23.4: names what is held and quoted by nobody", async () => {
     const stop = {
       fund_id: "alpha",

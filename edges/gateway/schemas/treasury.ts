@@ -12,7 +12,10 @@ import { isSmallJson } from "./small-json.ts";
 export const fundsAnswer = z.array(
   // A fund that was never valued has no value to tell.
   fundStatus
-    .extend({ nav: fundStatus.shape.nav.optional(), nav_at: fundStatus.shape.nav_at.optional() })
+    .extend({
+      nav: fundStatus.shape.nav.optional(),
+      nav_at: fundStatus.shape.nav_at.optional(),
+    })
     .meta({ id: "Fund" }),
 );
 

@@ -73,7 +73,7 @@ export function judgeAtDoor({ referenceData, riskStore, store, clock }: DoorPort
         const fillBooked = fillId === undefined ? undefined : booked.get(fillId);
         const ownBusts = busts.get(source) ?? [];
         const standing = isBust(event) ? await standingOfBust(event, fillBooked, ownBusts) : { booked: fillBooked };
-        const refusal = refusalOf({ subject: subject.name, payload }, known, standing);
+        const refusal = refusalOf({ subject: subject.name, payload, source }, known, standing);
         refusals.push(refusal);
         if (refusal !== undefined) continue;
         // The second of two that wait together is held against the first.

@@ -61,7 +61,15 @@ function begin() {
 
 const reference = (symbols: readonly string[]) => ({
   instruments: symbols.map((symbol) => ({ symbol, calendar: "c", currency: "USD" })),
-  funds: [{ fund_id: exampleFill.fund_id, currency: "USD", strategies: [exampleFill.strategy_id] }],
+  funds: [
+    {
+      fund_id: exampleFill.fund_id,
+      mode: "LIVE",
+      currency: "USD",
+      strategies: [exampleFill.strategy_id],
+      valued_by: "my-oms",
+    },
+  ],
   fx: [],
   borrow: [],
   restricted: [],
@@ -189,7 +197,7 @@ describe("an event of a program outside", () => {
     // The id is the program's, whatever it says under it.
     const asValue = { subject: subjects.navUpdated.name, payload: { ...exampleNav, sequence: 1 } };
     expect(await publish(asValue)).toMatchObject({ accepted: false, code: "EVENT_ID_REUSED" });
-    expect(await publish(asValue, everything, "another")).toMatchObject({ accepted: true });
+    expect(await publish(asValue, everything, "another")).toMatchObject({ repeated: false, code: "EVENT_VALUE_NOT_YOURS" });
     expect(stored().map(([subject]) => subject)).toEqual([
       fill.subject,
       subjects.foreignHeld.name,
@@ -302,6 +310,15 @@ describe("an event of a program outside", () => {
       expect(answers.every((answer) => !answer.accepted && answer.repeated === repeated)).toBe(true);
       expect(stored().map(([, source]) => source)).toEqual(wrong.map(() => "my-oms"));
     }
+    const { currency: _wrong, ...valued } = nav.payload;
+    const strange = { ...nav, id: "w-9", payload: { ...valued, currency: "USD", sequence: 3 } };
+    expect(await publish(strange, everything, "stranger")).toMatchObject({
+      accepted: false,
+      code: "EVENT_VALUE_NOT_YOURS",
+      number_used: true,
+      reason: expect.stringContaining("valued by my-oms"),
+    });
+    expect(await publish(strange)).toMatchObject({ accepted: true });
     const [first, second] = ["10", "12"].map((quantity) => ({ ...exampleFill, fill_id: "f-10", quantity }));
     const [, ...both] = await Promise.all([
       publish(nav),

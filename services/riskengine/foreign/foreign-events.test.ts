@@ -6,6 +6,7 @@ import type { Blocks, Exposures, ForeignPosition } from "../../../contracts/src/
 import { format } from "../../../contracts/src/instant.ts";
 import type { NavUpdated } from "../../../contracts/src/records/fund.ts";
 import type { Fill, OrderTransition } from "../../../contracts/src/records/order.ts";
+import type { ReferenceContents } from "../../../contracts/src/records/reference.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import {
   type EngineLife,
@@ -16,9 +17,15 @@ import {
 
 let seed = 32_400;
 
+/** Whose values NATS brings. */
+const betaByForeignTreasury = (seeded: ReferenceContents): ReferenceContents => ({
+  ...seeded,
+  funds: seeded.funds.map((fund) => (fund.fund_id === "beta" ? { ...fund, valued_by: "foreign-treasury" } : fund)),
+});
+
 async function begin(): Promise<[RiskEngineFixture, EngineLife]> {
   seed += 1;
-  const fixture = await riskEngineFixture({ seed });
+  const fixture = await riskEngineFixture({ seed, reference: betaByForeignTreasury });
   const life = await fixture.start();
   // What their fills are of; one of an order that nobody asked about waits to be accepted.
   await fixture.finish(life.check({ order_id: "theirs", quantity: "100" }));
@@ -58,8 +65,8 @@ const heldOf = async (fixture: RiskEngineFixture, life: EngineLife): Promise<str
     ?.quantity;
 const alarmsOf = (fixture: RiskEngineFixture, wanted: string) =>
   fixture.published(subjects.alarmRaised).filter(({ code }) => code === wanted);
-const positionOf = async (fixture: RiskEngineFixture, life: EngineLife, source = "foreign-oms") =>
-  (await fixture.finish(life.call("GetForeignPosition", { source, fund_id: "alpha" }, machine))) as ForeignPosition;
+const positionOf = async (fixture: RiskEngineFixture, life: EngineLife, source = "foreign-oms", fund_id = "alpha") =>
+  (await fixture.finish(life.call("GetForeignPosition", { source, fund_id }, machine))) as ForeignPosition;
 
 describe("32.4: a gap in a foreign publisher's numbers", () => {
   it("blocks its fund within 5 s and no other, lets exits pass, and ends by itself when the missing one comes", async () => {
@@ -147,8 +154,8 @@ describe("32.4: a gap in a foreign publisher's numbers", () => {
       at: format(fixture.time.clock.now()),
     });
     const value = (sequence: number): NavUpdated => ({
-      fund_id: "alpha",
-      nav: "10000000",
+      fund_id: "beta",
+      nav: "2000000",
       currency: "USD",
       strategy_pnl: {},
       sequence,
@@ -170,7 +177,7 @@ describe("32.4: a gap in a foreign publisher's numbers", () => {
       { kind: "fills", last_sequence: 1, missing: [], refused: [] },
       { kind: "values", last_sequence: undefined, missing: [], refused: [] },
     ]);
-    expect((await positionOf(fixture, life, "foreign-treasury")).positions[2]?.last_sequence).toBe(2);
+    expect((await positionOf(fixture, life, "foreign-treasury", "beta")).positions[2]?.last_sequence).toBe(2);
     const strange = life.call("GetForeignPosition", { source: "somebody", fund_id: "alpha" }, machine);
     expect(await fixture.finish(strange.catch((fault: Fault) => fault.code))).toBe("PERMISSION_DENIED");
     await fixture.finish(life.service.stop());
@@ -188,7 +195,7 @@ describe("32.5: what is about unknown things", () => {
     await fill(fixture, 4, { price: "0" });
     await fill(fixture, 1, { fill_id: "f-x", fund_id: "alhpa" });
     await fill(fixture, 1, { quantity: "11" });
-    const value = { fund_id: "alpha", nav: "1", currency: "EUR", as_of: format(fixture.time.clock.now()), sequence: 1 };
+    const value = { fund_id: "beta", nav: "1", currency: "EUR", as_of: format(fixture.time.clock.now()), sequence: 1 };
     await fixture.publishForeign(subjects.navUpdated, value);
     await fill(fixture, 5);
     await fixture.pass(6_000);

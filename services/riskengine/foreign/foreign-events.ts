@@ -6,7 +6,8 @@
 //  3. A bust is kept in the store before its fill is looked for, and a fill is in the journal before busts of it are: whichever comes first, the second
 //     one finds the other. What a bust that waited says wrongly of its fill is found out then.
 //  4. What nobody knows may have been set a moment ago: the reference data is read again before anything is refused.
-//  5. An event id is its content. Over gRPC the door refuses another one; over NATS it is refused here, and a fill's fund waits (`foreign.held`).
+//  5. What another source may say is dropped and told together (not-yours.ts): it comes with every second, and nobody could deal with each.
+//  6. An event id is its content. Over gRPC the door refuses another one; over NATS it is refused here, and a fill's fund waits (`foreign.held`).
 import { alarms } from "../../../contracts/src/codes/alarms.ts";
 import { format } from "../../../contracts/src/instant.ts";
 import { idText } from "../../../contracts/src/records/fields.ts";
@@ -26,6 +27,7 @@ import { bustStanding } from "../../shared/bust-standing.ts";
 import {
   foreignSourceOf,
   isForeign,
+  isNotYours,
   judgeInUnit,
   raiseRefused,
   refusedEvent,
@@ -36,11 +38,13 @@ import type { ServicePorts } from "../../shared/service.ts";
 import { transactToKnownEnd } from "../../shared/unknown-outcome.ts";
 import type { ReferenceWatch } from "../reference-watch.ts";
 import { journaledFill } from "../take-fills.ts";
+import type { NotYours } from "./not-yours.ts";
 
 interface ForeignEventsOptions {
   readonly ports: Pick<ServicePorts, "store" | "riskStore" | "clock" | "random" | "timers" | "log" | "sha256">;
   /** An event was counted that was not simply the next. */
   readonly counted: () => void;
+  readonly notYours: NotYours;
   readonly reference: Pick<ReferenceWatch, "fund" | "currencyOf" | "refresh">;
 }
 
@@ -54,7 +58,7 @@ export interface ForeignEvents {
   judged(handler: Handler): Handler;
 }
 
-export function createForeignEvents({ ports, reference, counted }: ForeignEventsOptions): ForeignEvents {
+export function createForeignEvents({ ports, reference, counted, notYours }: ForeignEventsOptions): ForeignEvents {
   const { riskStore, clock, random } = ports;
 
   /** As it is known now, for the whole of one event. */
@@ -106,7 +110,7 @@ export function createForeignEvents({ ports, reference, counted }: ForeignEvents
     for (const bust of waited) {
       const busting: BusEvent = { ...event, subject: subjects.fillsBusted.name, payload: bust };
       const standing = await lookAt(source, bust, booked);
-      const refusal = refusalOf(busting, known, { bust: { ...standing, others: [] } });
+      const refusal = refusalOf({ ...busting, source }, known, { bust: { ...standing, others: [] } });
       if (refusal === undefined) await handler(busting);
       else await refuseLate(busting, source, refusal);
     }
@@ -131,21 +135,24 @@ export function createForeignEvents({ ports, reference, counted }: ForeignEvents
     if (reused !== undefined) return refuseReused(event, source, reused);
     const standing = await standingOf(event, source);
     let known = knownNow(event);
-    if (refusalOf(event, known, standing) !== undefined) {
+    const said = { ...event, source };
+    if (refusalOf(said, known, standing) !== undefined) {
       await reference.refresh();
       known = knownNow(event);
     }
-    if (refusalOf(event, known, standing) === undefined) {
+    if (refusalOf(said, known, standing) === undefined) {
       if (isBust(event)) await keepBust(source, event.payload as FillBusted, standing);
       await handler(event);
       if (event.subject === subjects.fillsCreated.name) await carryOutBusts(event, source, handler, known);
     }
     const intake = { event, source, service: "riskengine", known, standing };
-    const judged = await transactToKnownEnd(ports, "risk.foreign", (unit) =>
+    const { refusal, numbering } = await transactToKnownEnd(ports, "risk.foreign", (unit) =>
       judgeInUnit(unit, { ...intake, at: clock.now(), gapId: random.uuid() }),
     );
-    if (judged.numbering !== "NEXT") counted();
-    if (judged.refusal !== undefined) throw refusedEvent(judged.refusal);
+    if (numbering !== "NEXT") counted();
+    if (refusal === undefined) return;
+    if (!isNotYours(refusal)) throw refusedEvent(refusal);
+    notYours.heard({ source, about: `values of ${numberOf(event).fundId}`, id: event.id, ...refusal });
   }
 
   async function refuseReused(event: BusEvent, source: string, reused: Refusal): Promise<void> {

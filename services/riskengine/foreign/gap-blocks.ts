@@ -5,9 +5,11 @@
 //  2. The gap's id is the block's: after a crash between the two nothing is blocked twice, and nothing that was accepted is blocked again.
 //  3. A block says what is missing now, and changes with it under its id. It ends by itself when nothing is.
 //  4. What an operator accepted is forgotten in the store, exactly. What is missing beside it is blocked anew.
+//  5. Values of a source that does not value the fund may have gaps: nothing of it counts.
 import { messageOf } from "../../../contracts/src/fault.ts";
 import { millisecondsBetween } from "../../../contracts/src/instant.ts";
 import type { BlockedGap } from "../../../contracts/src/records/block.ts";
+import { valuerOf } from "../../../contracts/src/records/reference.ts";
 import type { Engine } from "../../../core/engine/engine.ts";
 import { acceptGap, type OpenGap, openGaps, rangeText } from "../../../core/foreign/numbering.ts";
 import type { ForeignStream } from "../../../ports/foreign-records.ts";
@@ -15,11 +17,13 @@ import type { Health } from "../../../ports/health.ts";
 import { startLoop } from "../../shared/loop.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import type { FundBlocks } from "../blocks/fund-blocks.ts";
+import type { ReferenceWatch } from "../reference-watch.ts";
 
 interface GapBlocksOptions {
   readonly ports: Pick<ServicePorts, "store" | "clock" | "timers" | "log" | "crash" | "random">;
   readonly engine: Pick<Engine, "acceptance">;
   readonly blocks: FundBlocks;
+  readonly reference: Pick<ReferenceWatch, "fund">;
 }
 
 interface GapBlocks {
@@ -42,7 +46,7 @@ const shownMax = { ranges: 20, refused: 10 };
 
 type FoundGap = ForeignStream & OpenGap;
 
-export function watchGapBlocks({ ports, engine, blocks }: GapBlocksOptions): GapBlocks {
+export function watchGapBlocks({ ports, engine, blocks, reference }: GapBlocksOptions): GapBlocks {
   const { store, clock, log } = ports;
   const { acceptance } = engine;
   let lookedAt = clock.now();
@@ -54,11 +58,13 @@ export function watchGapBlocks({ ports, engine, blocks }: GapBlocksOptions): Gap
       isOneStatement: true,
     });
     const now = clock.now();
-    const gaps = positions.flatMap((position) =>
-      openGaps(position, now, graceMs).map(
-        (gap): FoundGap => ({ ...gap, source: position.source, fundId: position.fundId, kind: position.kind }),
-      ),
-    );
+    const gaps = positions
+      .filter(isAsked)
+      .flatMap((position) =>
+        openGaps(position, now, graceMs).map(
+          (gap): FoundGap => ({ ...gap, source: position.source, fundId: position.fundId, kind: position.kind }),
+        ),
+      );
     for (const gap of gaps) {
       if (ending.aborted) return true;
       if (acceptance.ended(gap.gapId) !== undefined) await forget(gap);
@@ -69,6 +75,12 @@ export function watchGapBlocks({ ports, engine, blocks }: GapBlocksOptions): Gap
       if (!left.has(open.block_id)) await blocks.end(open, ended);
     }
     return gaps.length > 0;
+  }
+
+  /** Values of a source that does not value the fund count for nothing, and neither do those that are missing. */
+  function isAsked({ kind, source, fundId }: ForeignStream): boolean {
+    const fund = reference.fund(fundId);
+    return kind !== "values" || fund === undefined || valuerOf(fund) === source;
   }
 
   async function block({ gapId, fundId, source, kind, missing, refused }: FoundGap): Promise<void> {

@@ -6,6 +6,7 @@ import { format } from "../../../contracts/src/instant.ts";
 import type { RefusedForeignEvent } from "../../../contracts/src/records/foreign.ts";
 import type { NavUpdated } from "../../../contracts/src/records/fund.ts";
 import type { Fill } from "../../../contracts/src/records/order.ts";
+import type { ReferenceContents } from "../../../contracts/src/records/reference.ts";
 import type { Subject } from "../../../contracts/src/subject.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import {
@@ -18,9 +19,15 @@ import {
 const encoder = new TextEncoder();
 let seed = 45_200;
 
+/** Whose values NATS brings. */
+const betaByForeignTreasury = (seeded: ReferenceContents): ReferenceContents => ({
+  ...seeded,
+  funds: seeded.funds.map((fund) => (fund.fund_id === "beta" ? { ...fund, valued_by: "foreign-treasury" } : fund)),
+});
+
 async function begin(): Promise<[RiskEngineFixture, EngineLife]> {
   seed += 1;
-  const fixture = await riskEngineFixture({ seed });
+  const fixture = await riskEngineFixture({ seed, reference: betaByForeignTreasury });
   const life = await fixture.start();
   // What their fills are of; one of an order that nobody asked about waits to be accepted.
   await fixture.finish(life.check({ order_id: "theirs", quantity: "100" }));
@@ -104,9 +111,9 @@ const refusedAlarms = (fixture: RiskEngineFixture): readonly string[] =>
     .map(({ sentence }) => sentence);
 const parked = (fixture: RiskEngineFixture): readonly string[] =>
   fixture.tables.parked.map(({ subscription, subject, state }) => `${subscription} ${subject} ${state}`);
-const lastOf = async (fixture: RiskEngineFixture, life: EngineLife, source: string, kind: string) =>
+const lastOf = async (fixture: RiskEngineFixture, life: EngineLife, source: string, kind: string, fund_id = "alpha") =>
   (
-    (await fixture.finish(life.call("GetForeignPosition", { source, fund_id: "alpha" }, operator))) as ForeignPosition
+    (await fixture.finish(life.call("GetForeignPosition", { source, fund_id }, operator))) as ForeignPosition
   ).positions.find((position) => position.kind === kind);
 
 describe("a fill that was refused over gRPC and may be true", () => {
@@ -184,20 +191,20 @@ describe("an event id on NATS", () => {
   it("is its content over a kill; a value under one that was used is refused and blocks nobody", async () => {
     const [fixture, first] = await begin();
     const value = (sequence: number, nav: string): NavUpdated => ({
-      fund_id: "alpha",
+      fund_id: "beta",
       nav,
       currency: "USD",
       sequence,
       as_of: format(fixture.time.clock.now()),
     });
-    await fromNats(fixture, "v-1", subjects.navUpdated, value(1, "10000000"));
+    await fromNats(fixture, "v-1", subjects.navUpdated, value(1, "2000000"));
     first.process.kill();
     const second = await fixture.start();
-    await fromNats(fixture, "v-1", subjects.navUpdated, value(2, "100000000"));
+    await fromNats(fixture, "v-1", subjects.navUpdated, value(2, "20000000"));
     expect(refusedAlarms(fixture)).toEqual([expect.stringContaining("foreign-treasury used the id v-1")]);
     expect(parked(fixture)).toEqual(["riskengine.nav svc.v1.treasury.nav.updated PARKED"]);
     expect(await codeOf(fixture, second)).toBe("");
-    expect(await lastOf(fixture, second, "foreign-treasury", "values")).toMatchObject({ last_sequence: 2 });
+    expect(await lastOf(fixture, second, "foreign-treasury", "values", "beta")).toMatchObject({ last_sequence: 2 });
     await fixture.finish(second.service.stop());
   });
 });

@@ -89,6 +89,14 @@ function positionChanges(
       }),
     positions: (source, fundId) =>
       inTurn(async () => sorted((kept) => kept.source === source && kept.fundId === fundId && kept.last !== undefined)),
+    valueSources: () =>
+      inTurn(async () => {
+        const numbered = sorted(({ kind, last }) => kind === "values" && last !== undefined);
+        const named = numbered.map(({ source, fundId }) => ({ source, fundId }));
+        return named.sort((one, other) =>
+          `${one.fundId}\0${one.source}` < `${other.fundId}\0${other.source}` ? -1 : 1,
+        );
+      }),
     withGaps: () => inTurn(async () => sorted(({ missing }) => missing.length > 0)),
   };
 }

@@ -3223,6 +3223,8 @@ export interface components {
             halted: boolean;
             /** @enum {string} */
             severity?: "STRATEGY_HALT" | "FUND_HALT" | "FIRM_HALT";
+            valued_by?: string;
+            other_value_sources?: string[];
         };
         GateCheck: {
             /** @enum {string} */
@@ -14977,7 +14979,11 @@ export interface operations {
                      *         "gross_exposure_pct": 0.5,
                      *         "net_exposure_pct": 0.5,
                      *         "halted": false,
-                     *         "severity": "STRATEGY_HALT"
+                     *         "severity": "STRATEGY_HALT",
+                     *         "valued_by": "operator:duty",
+                     *         "other_value_sources": [
+                     *           "187.25"
+                     *         ]
                      *       }
                      *     ]
                      */

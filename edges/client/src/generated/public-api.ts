@@ -242,6 +242,8 @@ export interface components {
             halted: boolean;
             /** @enum {string} */
             severity?: "STRATEGY_HALT" | "FUND_HALT" | "FIRM_HALT";
+            valued_by?: string;
+            other_value_sources?: string[];
         };
         Instrument: {
             symbol: string;
@@ -698,7 +700,11 @@ export interface operations {
                      *         "gross_exposure_pct": 0.5,
                      *         "net_exposure_pct": 0.5,
                      *         "halted": false,
-                     *         "severity": "STRATEGY_HALT"
+                     *         "severity": "STRATEGY_HALT",
+                     *         "valued_by": "operator:duty",
+                     *         "other_value_sources": [
+                     *           "187.25"
+                     *         ]
                      *       }
                      *     ]
                      */

@@ -117,7 +117,15 @@ export interface FundStatus {
     | Severity
     | undefined;
   /** How old the oldest price in nav was at nav_at. */
-  oldest_price_age_ms?: number | undefined;
+  oldest_price_age_ms?:
+    | number
+    | undefined;
+  /** Whose values count: of a PAPER fund that names nobody treasury. Absent: nobody's, and the fund takes no new risk. */
+  valued_by?:
+    | string
+    | undefined;
+  /** Others who published values of it; theirs do not count. */
+  other_value_sources: string[];
 }
 
 function createBaseQuote(): Quote {
@@ -741,6 +749,8 @@ function createBaseFundStatus(): FundStatus {
     halted: false,
     severity: undefined,
     oldest_price_age_ms: undefined,
+    valued_by: undefined,
+    other_value_sources: [],
   };
 }
 
@@ -781,6 +791,12 @@ export const FundStatus: MessageFns<FundStatus> = {
     }
     if (message.oldest_price_age_ms !== undefined) {
       writer.uint32(97).double(message.oldest_price_age_ms);
+    }
+    if (message.valued_by !== undefined) {
+      writer.uint32(106).string(message.valued_by);
+    }
+    for (const v of message.other_value_sources) {
+      writer.uint32(114).string(v!);
     }
     return writer;
   },
@@ -892,6 +908,22 @@ export const FundStatus: MessageFns<FundStatus> = {
             }
 
             message.oldest_price_age_ms = reader.double();
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.valued_by = reader.string();
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.other_value_sources.push(reader.string());
             continue;
           }
         }
