@@ -4,14 +4,20 @@ import { describe, expect, it } from "vitest";
 import type { Blocks } from "../../../contracts/src/generated/svc/v1/riskengine.ts";
 import { format } from "../../../contracts/src/instant.ts";
 import type { NavUpdated } from "../../../contracts/src/records/fund.ts";
+import type { ReferenceContents } from "../../../contracts/src/records/reference.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import { type EngineLife, type RiskEngineFixture, riskEngineFixture } from "../../../testkit/risk/service-fixture.ts";
 
 let seed = 91_000;
 
+const alphaByForeignTreasury = (seeded: ReferenceContents): ReferenceContents => ({
+  ...seeded,
+  funds: seeded.funds.map((fund) => (fund.fund_id === "alpha" ? { ...fund, valued_by: "foreign-treasury" } : fund)),
+});
+
 async function begin(): Promise<[RiskEngineFixture, EngineLife]> {
   seed += 1;
-  const fixture = await riskEngineFixture({ seed });
+  const fixture = await riskEngineFixture({ seed, reference: alphaByForeignTreasury });
   const life = await fixture.start();
   await foreign(fixture, "10000000");
   return [fixture, life];
