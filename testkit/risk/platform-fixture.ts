@@ -32,15 +32,11 @@ import { withFolderAway, withPlantedKey } from "./disturbances.ts";
 /** As many open orders as one fund of this ground may have. */
 export const fixtureOpenOrdersMax = 4;
 
-type Valuer = "treasury" | "desk";
-
 export interface FixtureFund {
   /** What differs from an ample envelope; "none" has none at all. */
   readonly envelope?: Partial<RiskEnvelope> | "none";
   /** Ten million as of now unless it says otherwise; "none" was never valued, and "nobody's" names no source of its values. */
   readonly nav?: { readonly value: string; readonly ageMs?: number } | "none" | "nobody's";
-  /** Whose values count; our own treasury's unless it says otherwise. "desk" is a foreign program. */
-  readonly valuedBy?: Valuer;
   readonly holds?: { readonly symbol: string; readonly quantity: string };
   /** Where its days end; `always-open` unless it says otherwise. */
   readonly calendar?: string;
@@ -308,15 +304,13 @@ async function putIn(plan: FixturePlan, fixture: Omit<RiskFixture, "close">): Pr
   const fundIds = Object.keys(plan.funds);
   const newest = fixture.order({ fund_id: fundIds.at(-1) ?? "" });
   await fixture.settled(newest, ({ code }) => code !== "SCHEMA_FUND_UNKNOWN" && code !== "SCHEMA_SYMBOL_UNKNOWN");
-  for (const [fundId, { envelope, nav = { value: "10000000" }, valuedBy = "treasury", holds }] of Object.entries(
-    plan.funds,
-  )) {
+  for (const [fundId, { envelope, nav = { value: "10000000" }, holds }] of Object.entries(plan.funds)) {
     if (envelope !== "none") {
       await mustBeOk(`the limits of ${fundId}`, client.updateEnvelope(ampleEnvelope(fundId, envelope)));
     }
     if (typeof nav === "object") {
       const value = { fund_id: fundId, nav: nav.value, currency: "USD", as_of: now(nav.ageMs) };
-      await publish(valuedBy, subjects.navUpdated, value);
+      await publish("desk", subjects.navUpdated, value);
     }
     if (holds !== undefined) await publish("oms", subjects.fillsCreated, fillOf(fundId, holds));
   }
@@ -348,10 +342,7 @@ function calendarOf(name: string): ReferenceContents["calendars"][number] {
 }
 
 /** Live, so that the paper treasury leaves its value alone and nobody says old rates again. */
-function fundOf(
-  fundId: string,
-  { calendar = "always-open", nav, valuedBy = "treasury" }: FixtureFund,
-): ReferenceContents["funds"][number] {
+function fundOf(fundId: string, { calendar = "always-open", nav }: FixtureFund): ReferenceContents["funds"][number] {
   return {
     fund_id: fundId,
     name: fundId,
@@ -359,7 +350,7 @@ function fundOf(
     currency: "USD",
     calendar,
     strategies: [strategyOf(fundId)],
-    ...(nav !== "nobody's" && { valued_by: valuedBy }),
+    ...(nav !== "nobody's" && { valued_by: "desk" }),
   };
 }
 
