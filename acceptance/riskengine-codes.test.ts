@@ -209,6 +209,16 @@ const ways: Ways = {
       settles: false,
       before: async (fixture) => ({ order_id: (await approved(fixture, { fund_id: "twice" })).order_id }),
     },
+    ORDER_NOT_YOURS: {
+      order: { fund_id: "twice" },
+      settles: false,
+      // Our own order management asks for what is handed in there.
+      before: async (fixture) => {
+        const order = fixture.order({ fund_id: "twice" });
+        expect(await fixture.client.submit(order)).toMatchObject({ status: "OK" });
+        return { order_id: order.order_id };
+      },
+    },
     SCHEMA_CREATED_AT_IMPLAUSIBLE: { order: { created_at: now(2 * dayMs) } },
   },
   static: {

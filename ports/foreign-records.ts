@@ -5,6 +5,7 @@
 //  1. `lock` keeps the row from others until the unit ends, also when there is none yet.
 //  2. `put` replaces the position and nothing else; `noteUnnumbered` is true exactly once for each source.
 //  3. A bust is kept as it came first, by source and bust_id, and a foreign fill by fill_id: neither is ever changed or removed.
+//  4. What was handed over stays, and is read in its order.
 import type { Instant } from "../contracts/src/instant.ts";
 import type { BookedFill, FillBusted } from "../contracts/src/records/order.ts";
 
@@ -34,7 +35,20 @@ interface LockedPosition extends KeptPosition {
   readonly at: Instant;
 }
 
+/** Orders went from one source to another: all that the first had by then, or one. */
+export interface KeptHandOver {
+  /** Empty: nobody knows who asked for the order. */
+  readonly from: string;
+  readonly to: string;
+  readonly orderId?: string | undefined;
+  readonly at: Instant;
+}
+
 export interface ForeignRecords {
+  /** Those of whole sources and of these orders, of all orders when none are named, in the order in which they were kept. */
+  handOvers(orderIds?: readonly string[]): Promise<readonly KeptHandOver[]>;
+  /** Whether it is kept: an order that nobody knows who asked for goes to one source, once. */
+  handOver(handOver: KeptHandOver, by: { readonly actor: string; readonly reason: string }): Promise<boolean>;
   /** Undefined: nothing was heard. */
   lock(stream: ForeignStream): Promise<LockedPosition | undefined>;
   put(stream: ForeignStream, position: KeptPosition, at: Instant): Promise<void>;

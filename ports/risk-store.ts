@@ -17,9 +17,19 @@ import type { Outcome } from "./store.ts";
 
 /**
  * fill: payload is the JSON of a fill. transition: of an order's transition. release: of a throttle's release. expiry: of an approval that
- * ran out unsent. sent: of its owner's word that it was sent. block: of what an operator must accept. unblock: of its end. decision: DecisionRecord bytes.
+ * ran out unsent. sent: of its owner's word that it was sent. block: of what an operator must accept. unblock: of its end. end: of an operator's word that
+ * an order has ended. decision: DecisionRecord bytes.
  */
-export type JournalKind = "decision" | "fill" | "transition" | "release" | "expiry" | "sent" | "block" | "unblock";
+export type JournalKind =
+  | "decision"
+  | "fill"
+  | "transition"
+  | "release"
+  | "expiry"
+  | "sent"
+  | "block"
+  | "unblock"
+  | "end";
 
 export interface JournalEntry {
   readonly kind: JournalKind;
@@ -72,6 +82,14 @@ interface Halts {
   readonly active: readonly ActiveHalt[];
 }
 
+/** An approval as it was asked for. */
+export interface AskedOrder {
+  readonly orderId: string;
+  /** As records name it; empty where that was not kept. */
+  readonly askedBy: string;
+  readonly at: Instant;
+}
+
 export interface RiskStore {
   /** From now on only the caller may append; the number goes into every batch. */
   takeWriterEpoch(incarnation: string): Promise<number>;
@@ -94,6 +112,8 @@ export interface RiskStore {
   decisionByKey(keyHash: Uint8Array, since: Instant): Promise<Uint8Array | undefined>;
   /** Decisions about an order and its fills, oldest first, at most so many. */
   entriesOfOrder(orderId: string, countMax: number): Promise<readonly JournalRow[]>;
+  /** Who asked for the orders of these ids: of each the first decision that approved it, and the newest where that is another; none of one that nobody asked about. */
+  askers(orderIds: readonly string[]): Promise<readonly AskedOrder[]>;
   /** A fill as the journal has it. */
   fillEntry(fillId: string): Promise<Uint8Array | undefined>;
   /** Which of these fills are in the journal. */

@@ -129,6 +129,7 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "risk.approval-note": unaudited(
     "It only keeps order management from sending what is about to be released; the release is reported, and so is the order's end.",
   ),
+  "risk.hand-over": tells("ordersHandedOver"),
   "risk.attempt": tells("operatorAttempted"),
   "risk.alarm": tells("alarmRaised"),
   "risk.unjudged": tells("lossesUnjudged"),

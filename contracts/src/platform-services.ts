@@ -9,6 +9,13 @@ export function isOwnSource(source: string): boolean {
   return source.split("+").every((name) => (platformServices as readonly string[]).includes(name));
 }
 
+/** Of a machine's name in records (`service:desk`) the name of its token, which is the source of what it publishes. */
+export function sourceOfActor(actor: string): string {
+  return actor.startsWith(machinePrefix) ? actor.slice(machinePrefix.length) : actor;
+}
+
+const machinePrefix = "service:";
+
 /** Those that prove themselves with a token of the platform's own: beside them what makes reports, which reads and speaks on no bus. */
 export const ownProcesses = [...platformServices, "reports"] as const;
 

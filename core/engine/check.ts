@@ -11,6 +11,7 @@ import { gatesOf } from "../gates/index.ts";
 import { isMisfit } from "../gates/short-side.ts";
 import { type Amount, isNothing, nothing, plus, toDecimal } from "../money/amount.ts";
 import { classify } from "../orders/classify.ts";
+import { keepToOwner } from "../orders/keep-to-owner.ts";
 import { countOrder, ordersInSecond, uncountOrder } from "../orders/order-rate.ts";
 import { amend, amendRefusal, rememberTerms, reserve, unamend, unreserve } from "../orders/reservations.ts";
 import { countApproval, uncountApproval } from "../orders/throttle.ts";
@@ -40,10 +41,11 @@ export const windowInput = "repeated_execution_window_ms";
 const gatesOfProbe: readonly Gate[] = gatesOf("order", "risk");
 
 export function check(state: EngineState, order: Order, askedAt: Instant, asker: Asker): Checked {
-  const { view, notes, keys, hasher } = state;
+  const { view, notes, keys } = state;
   noteClock(state, askedAt);
   const at = askedAt > state.lastAt ? askedAt : state.lastAt;
-  const { key: keyHash, body: bodyHash, names, textsFit } = hasher.read(order);
+  const { key: keyHash, body, names, textsFit } = state.hasher.read(order);
+  const bodyHash = state.ofAsker(body, asker.actor);
   const dryRun = order.dry_run === true;
   const undo = emptyUndo(state);
   // From the first check on nothing comes from the journal any more.
@@ -56,6 +58,7 @@ export function check(state: EngineState, order: Order, askedAt: Instant, asker:
   notes.reset();
   state.gateEndedUs = Number.NaN;
   fillView(view, state, state.found, order, names, at);
+  keepToOwner(view, state, order.order_id, asker);
   if (isPlatformExit(order, asker)) view.exitWaits = undefined;
   view.textsFit = textsFit;
   const seenAt = order.idempotency_key === "" ? Number.NaN : keys.find(keyHash, bodyHash, at);
@@ -104,6 +107,7 @@ export function conclude(state: EngineState, asked: Checked, verdict: Verdict, c
   notes.resume(asked.kept, keyGates.length);
   state.gateEndedUs = Number.NaN;
   fillView(view, state, state.found, order, namesOf(order), at);
+  keepToOwner(view, state, order.order_id, asker);
   if (isPlatformExit(order, asker)) view.exitWaits = undefined;
   view.keySeen = "no";
   view.keyAgeMs = Number.NaN;

@@ -17,7 +17,7 @@ import { compileEnvelope } from "../envelope/envelope.ts";
 import { inputAgesDefault } from "../state/input-ages.ts";
 import { decisionMessage } from "./decision.ts";
 import type { Engine } from "./engine.ts";
-import { bytesOfHash } from "./fast/order-hash.ts";
+import { bytesOfBody, bytesOfHash } from "./fast/order-hash.ts";
 
 /** 1,000 shares at 200 are 20 % of NAV: the position limit, with room for the collar of a market order. */
 const limit = (quantity: string, price = "200.00"): Partial<Order> => ({
@@ -398,8 +398,8 @@ describe("keys", () => {
   it("survive a restart through rememberKey, and the first sighting stays", () => {
     const [before, after] = [engineFixture(), engineFixture()];
     const { keyHash, bodyHash, at } = before.check(orderOf("a"), moment(0));
-    after.rememberKey(bytesOfHash(keyHash), bytesOfHash(bodyHash), at);
-    after.rememberKey(bytesOfHash(keyHash), bytesOfHash(bodyHash), moment(100_000));
+    after.rememberKey(bytesOfHash(keyHash), bytesOfBody(bodyHash), at);
+    after.rememberKey(bytesOfHash(keyHash), bytesOfBody(bodyHash), moment(100_000));
     expect(after.check(orderOf("a"), moment(150_000)).code).toBe("DUPLICATE_KEY");
     expect(after.check(orderOf("a"), moment(300_000)).code).not.toBe("DUPLICATE_KEY");
   });

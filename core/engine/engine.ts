@@ -34,6 +34,8 @@ import { type Amount, isNothing, minus, toDecimal } from "../money/amount.ts";
 import { toExact } from "../money/exact.ts";
 import { type ApprovalsQuestion, approvalOf, listApprovals } from "../orders/approval-list.ts";
 import { applyReversal } from "../orders/busts.ts";
+import { ownerOfOrder } from "../orders/keep-to-owner.ts";
+import type { HandOver } from "../orders/order-owner.ts";
 import { applyTransition, type TransitionEffect } from "../orders/order-transitions.ts";
 import { applyFill, type FillEffect } from "../orders/reservations.ts";
 import { release } from "../orders/throttle.ts";
@@ -60,7 +62,7 @@ import { adoptDecision } from "./adopt-decision.ts";
 import { type BlockedFund, firmBlocks, fundBlocks, fundsToAsk, symbolBlocks, symbolsToAsk } from "./blocks.ts";
 import { check, conclude, withdraw } from "./check.ts";
 import type { Checked as CheckResult } from "./decision.ts";
-import { type Hash, hashOfBytes } from "./fast/order-hash.ts";
+import { bodyOfBytes, type Hash, hashOfBytes } from "./fast/order-hash.ts";
 import { headroom } from "./headroom.ts";
 import type { HeadroomQuestion } from "./limits-in-force.ts";
 import { type EngineSnapshot, restoreSnapshot, takeSnapshot } from "./snapshot.ts";
@@ -127,6 +129,10 @@ export interface Engine {
   heldSymbols(): readonly string[];
   /** What watchdogs keep from being done; replaces all that were. */
   setRestrictions(restrictions: readonly Restriction[]): void;
+  /** What admins handed from one source to another, in the order in which it was done; replaces all that was. */
+  setHandOvers(handOvers: readonly HandOver[]): void;
+  /** The source that an order belongs to; undefined for one that is not remembered, and where nobody knows who asked. */
+  ownerOf(orderId: string): string | undefined;
   check(order: Order, at: Instant, asker?: Asker): Checked;
   /** The second half of a check whose outcome is "ask", with the risk officer's answer. */
   conclude(asked: Checked, verdict: Verdict, at: Instant): Checked;
@@ -160,7 +166,7 @@ export interface Engine {
    * the order itself must be remembered.
    */
   rememberKey(keyHash: Uint8Array, bodyHash: Uint8Array, at: Instant): boolean;
-  rememberOrder(order: Order, at: Instant): void;
+  rememberOrder(order: Order, at: Instant, askedBy?: string): void;
   /** Why money may not leave a fund; undefined when it may, and then it counts as gone. */
   reserveWithdrawal(asked: WithdrawalAsked, now: Instant): Denial | undefined;
   headroom(question: HeadroomQuestion, at: Instant): Headroom;
@@ -203,6 +209,10 @@ export function createEngine(options: EngineOptions): Engine {
       const standing = setRestrictions(state.restrictions, restrictions);
       setConditions(state.conditions, state.books, "restrictions", standing);
     },
+    setHandOvers(handOvers) {
+      state.handOvers = handOvers;
+    },
+    ownerOf: (orderId) => ownerOfOrder(state, orderId),
     check: (order, at, asker = unknownAsker) => check(state, order, at, asker),
     conclude: (asked, verdict, at) => conclude(state, asked, verdict, at),
     withdraw: (checked) => withdraw(state, checked),
@@ -220,7 +230,8 @@ export function createEngine(options: EngineOptions): Engine {
     expire: (orderId, through, end) => expire(state.books, state.orders, orderId, through, end),
     unexpire: (expiry) => unexpire(state.books, state.orders, expiry),
     confirmSent: (orderId) => confirmSent(state.books, state.orders, orderId),
-    approvals: (question) => listApprovals(state.orders, question),
+    approvals: (question) =>
+      listApprovals(state.orders, question, (order, owner) => ownerOfOrder(state, order.id) === owner),
     approval: (orderId) => approvalOf(state.orders, orderId),
     releaseThrottle(strategyId) {
       const strategy = state.books.strategies.get(strategyId);
@@ -231,14 +242,14 @@ export function createEngine(options: EngineOptions): Engine {
     throttle: (strategyId) => throttleStatus(state, strategyId),
     adoptDecision: (order, decision, at, askedBy = "") => adoptDecision(state, order, decision, at, askedBy),
     rememberKey(keyHash, bodyHash, at) {
-      const [key, body] = [hashOfBytes(keyHash), hashOfBytes(bodyHash)];
+      const [key, body] = [hashOfBytes(keyHash), bodyOfBytes(bodyHash)];
       if (key === undefined || body === undefined) return false;
       rememberKey(state, key, body, at);
       return true;
     },
-    rememberOrder(order, at) {
+    rememberOrder(order, at, askedBy = "") {
       const { key, body } = state.hasher.read(order);
-      rememberKey(state, key, body, at);
+      rememberKey(state, key, state.ofAsker(body, askedBy), at);
     },
     reserveWithdrawal: (asked, now) => reserveWithdrawal(state, asked, now),
     headroom: (question, at) => headroom(state, question, at),

@@ -18,6 +18,7 @@ import { forgetLimits, setNavOf } from "../exposure/nav-limits.ts";
 import { noteEveryChange } from "../exposure/value-tables.ts";
 import { amountOf, parseAmount } from "../money/amount.ts";
 import { endOfDate } from "../options/option-expiry.ts";
+import type { HandOver } from "../orders/order-owner.ts";
 import { createOrderBook } from "../orders/reservations.ts";
 import { isAhead } from "../state/dated.ts";
 import { emptyView } from "../state/empty-view.ts";
@@ -38,6 +39,7 @@ import {
 } from "../state/records.ts";
 import type { StandingCondition } from "../state/standing-condition.ts";
 import type { FundView, InstrumentFacts } from "../state/view.ts";
+import { type AskerHasher, createAskerHasher } from "./fast/asker-hash.ts";
 import { createOrderHasher, type OrderHasher } from "./fast/order-hash.ts";
 import { createSeenKeys, type SeenKeys } from "./fast/seen-keys.ts";
 import { createViewPacker, type ViewPacker } from "./fast/view-bytes.ts";
@@ -61,6 +63,7 @@ export interface EngineOptions {
 export interface EngineState extends ViewSource {
   readonly options: EngineOptions;
   readonly hasher: OrderHasher;
+  readonly ofAsker: AskerHasher;
   readonly keys: SeenKeys;
   readonly notes: NoteBook;
   /** The one view that is filled again for every check. */
@@ -73,6 +76,8 @@ export interface EngineState extends ViewSource {
   readonly heldSymbols: Set<string>;
   /** By fund: what values from outside are judged by. */
   readonly values: Map<string, CarriedValue>;
+  /** What admins handed from one source to another, in the order in which it was done. */
+  handOvers: readonly HandOver[];
   /** The moment of the newest decision; decisions never go back in time. */
   lastAt: instant.Instant;
   /** What the clock showed when it was last heard of: it may be set back, the moment of a decision never is. */
@@ -98,6 +103,8 @@ export function createEngineState(options: EngineOptions): EngineState {
     ages: options.ages,
     openOrdersPerFundMax: options.openOrdersPerFundMax,
     hasher: createOrderHasher(options.blake3),
+    ofAsker: createAskerHasher(options.blake3),
+    handOvers: [],
     keys: createSeenKeys(options.keyWindowMs),
     notes: createNoteBook(),
     view: emptyView(options.ages),

@@ -6,6 +6,7 @@ import type { Fill, FillBusted, OrderCreated, OrderTransition } from "../../cont
 import { type FundReference, valuerOf } from "../../contracts/src/records/reference.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { type BustStanding, refusedBust } from "./judge-bust.ts";
+import { type OrderStanding, refusedOrder } from "./judge-order.ts";
 import type { ForeignKind } from "./numbering.ts";
 import type { Refusal } from "./refusal.ts";
 
@@ -58,8 +59,12 @@ export function numberOf({ payload }: Omit<ForeignEvent, "source">): {
   return { fundId, sequence };
 }
 
-/** What is known of the fill that an event is about: the one that the books have under the same id, or all that a bust is judged by. */
-export interface FillStanding {
+/**
+ * What is known of the order and the fill that an event is about: whose the order is, the fill that the books have under the same id, or all that a bust is
+ * judged by.
+ */
+export interface EventStanding {
+  readonly order?: OrderStanding | undefined;
   readonly booked?: Fill | undefined;
   readonly bust?: BustStanding | undefined;
 }
@@ -68,18 +73,21 @@ export interface FillStanding {
 export function refusalOf(
   event: ForeignEvent,
   known: KnownReference,
-  { booked, bust }: FillStanding = {},
+  { order, booked, bust }: EventStanding = {},
 ): Refusal | undefined {
   const kind = foreignKindOf(event.subject);
-  if (kind === "values") return refusedValue(event.payload as NavUpdated, event.source, known);
-  if (kind === "orders") return refusedTrade(event.payload as OrderCreated | OrderTransition, known);
   if (kind === undefined) return undefined;
+  if (kind === "values") return refusedValue(event.payload as NavUpdated, event.source, known);
+  const traded = event.payload as OrderCreated | OrderTransition | Fill | FillBusted;
+  const refusal =
+    refusedTrade(traded, known) ?? (order === undefined ? undefined : refusedOrder(traded.order_id, order));
+  if (refusal !== undefined || kind === "orders") return refusal;
   if (event.subject === subjects.fillsBusted.name) {
     const busted = event.payload as FillBusted;
-    return refusedTrade(busted, known) ?? (bust === undefined ? undefined : refusedBust(busted, bust));
+    return bust === undefined ? undefined : refusedBust(busted, bust);
   }
   const fill = event.payload as Fill;
-  return refusedTrade(fill, known) ?? refusedCurrency(fill, known) ?? refusedPrice(fill) ?? changedFill(fill, booked);
+  return refusedCurrency(fill, known) ?? refusedPrice(fill) ?? changedFill(fill, booked);
 }
 
 function refusedTrade(

@@ -7,7 +7,7 @@
 //  3. Under an id that said something else before it is refused, whatever it says.
 
 import type { Instant } from "../../contracts/src/instant.ts";
-import { type FillStanding, type ForeignEvent, type KnownReference, numberOf, refusalOf } from "./judge-event.ts";
+import { type EventStanding, type ForeignEvent, type KnownReference, numberOf, refusalOf } from "./judge-event.ts";
 import { type ForeignPosition, hearNumber, type Numbering, nothingHeard } from "./numbering.ts";
 import type { Refusal } from "./refusal.ts";
 
@@ -25,7 +25,7 @@ interface Judging {
   readonly known: KnownReference;
   /** Of the event's source, fund and kind, as it is kept. */
   readonly position: ForeignPosition | undefined;
-  readonly standing?: FillStanding | undefined;
+  readonly standing?: EventStanding | undefined;
   /** Set when its id said something else before. */
   readonly reused?: Refusal | undefined;
   readonly at: Instant;

@@ -82,6 +82,7 @@ const oneMistake: Readonly<Record<string, Row>> = {
   SCHEMA_SHORT_NOT_REDUCING: order({ reduce_only: true, side: "SELL_SHORT" }),
   SCHEMA_REDUCE_ONLY_UNPROVEN: order({ reduce_only: true }),
   SCHEMA_AMENDMENT_MISMATCH: view({ amends: true, amendsAnother: true }),
+  ORDER_NOT_YOURS: view({ amends: true, amendsAnother: true, amendRefusal: "not yours" }),
   SCHEMA_CREATED_AT_IMPLAUSIBLE: order({ created_at: "2026-11-16T15:05:00.000001Z" }),
 
   ENVELOPE_MISSING: { spoil: () => undefined, without: "envelope" },

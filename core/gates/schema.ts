@@ -146,11 +146,15 @@ function unknownDenial(order: Order, view: FundView): Denial | undefined {
     return { code: "SCHEMA_CURRENCY_MISMATCH", reason };
   }
   if (!view.amendsAnother) return undefined;
+  if (view.amendRefusal === "not yours") {
+    const reason = `Order ${quoted(order.order_id)} was asked for by another source, which alone may ask again. Choose another order_id.`;
+    return { code: "ORDER_NOT_YOURS", reason };
+  }
   const reason = `Order ${quoted(order.order_id)} ${unamendable[view.amendRefusal ?? "another"]}.`;
   return { code: "SCHEMA_AMENDMENT_MISMATCH", reason };
 }
 
-const unamendable: Readonly<Record<AmendRefusal, string>> = {
+const unamendable: Readonly<Record<Exclude<AmendRefusal, "not yours">, string>> = {
   another: "is open with another fund, strategy, symbol or side",
   ended: "has ended, or only waits for its last fills, so nothing is left to amend",
   unapproved: "is not approved yet: the risk officer has not answered",

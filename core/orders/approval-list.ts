@@ -11,8 +11,8 @@ export interface ApprovalsQuestion {
   readonly fundId: string | undefined;
   /** Only those of which nothing shows that they were sent. */
   readonly unsent: boolean;
-  /** Only what was asked for under this name. */
-  readonly askedBy?: string | undefined;
+  /** Only what belongs to this source. */
+  readonly owner?: string | undefined;
   readonly countMax: number;
   /** Only what comes after one with this end, NaN when it was sent, and this id. */
   readonly after?: { readonly unsentUntil: number; readonly orderId: string };
@@ -24,11 +24,12 @@ export const approvalGraceMs = 30_000;
 /** Those that run out first come first, then those that were sent, by their ids. */
 export function listApprovals(
   orders: OrderBook,
-  { fundId, unsent, askedBy, countMax, after }: ApprovalsQuestion,
+  { fundId, unsent, owner, countMax, after }: ApprovalsQuestion,
+  isOwnedBy: (order: OpenOrder, owner: string) => boolean,
 ): readonly Approval[] {
   const asked: OpenOrder[] = [];
   for (const order of orders.open.values()) {
-    const isTheirs = askedBy === undefined || order.askedBy === askedBy;
+    const isTheirs = owner === undefined || isOwnedBy(order, owner);
     const isAsked = isTheirs && !order.awaitsVerdict && (fundId === undefined || order.fund.id === fundId);
     const until = unsentUntilOf(order);
     if (!isAsked || (unsent && Number.isNaN(until))) continue;

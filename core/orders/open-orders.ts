@@ -3,10 +3,13 @@
 // a table of numbers that says where in a list an order stands, and the list forgets it at once. Nearly every id that is asked about is new,
 // and the table alone says so, in one or two looks at memory that is near.
 //
-// The newest of those that ended keep their places for a while, with nothing but their ids, because an amendment that comes too late must be
+// The newest of those that ended keep their places for a while, with nothing but their ids and who asked, because an amendment that comes too late must be
 // known for what it is; so the same look tells that, too. The oldest of them leave when there are more than there is room for.
 import { addId, createIdTable, hashOfId, noPlace, placeOf, removePlace, searchMaxDefault } from "../state/id-table.ts";
 import type { OpenOrder } from "./open-order.ts";
+
+/** What is kept of an order that ended. */
+type AskedOrder = Pick<OpenOrder, "askedBy" | "approvedAt">;
 
 export interface OpenOrders {
   count(): number;
@@ -22,6 +25,8 @@ export interface OpenOrders {
   values(): Iterable<OpenOrder>;
   /** Whether it ended lately. */
   hasEnded(id: string): boolean;
+  /** Who asked for one that ended lately, and when. */
+  endedOrder(id: string): AskedOrder | undefined;
   /** Shows the open orders of so many places from one on; gives where to go on, 0 at the end. */
   visit(from: number, countMax: number, show: (order: OpenOrder) => void): number;
 }
@@ -37,6 +42,9 @@ export function createOpenOrders(searchMax = searchMaxDefault, endedMax = endedM
   /** The places of the newest endings, in a ring, and of each place the number of its ending. */
   const endings = new Int32Array(endedMax);
   const endingOf: number[] = [];
+  /** At the same places, of those that ended. */
+  const askers: string[] = [];
+  const askedAt: number[] = [];
   let endingCount = 0;
   let size = 0;
   /** What was asked about last: whoever asked mostly adds it now. */
@@ -95,7 +103,10 @@ export function createOpenOrders(searchMax = searchMaxDefault, endedMax = endedM
     },
     end(id) {
       const place = placeIn(id);
-      if (place === noPlace || orders[place] === undefined) return;
+      const order = place === noPlace ? undefined : orders[place];
+      if (order === undefined) return;
+      askers[place] = order.askedBy;
+      askedAt[place] = order.approvedAt;
       orders[place] = undefined;
       size -= 1;
       noteEnding(place);
@@ -104,6 +115,11 @@ export function createOpenOrders(searchMax = searchMaxDefault, endedMax = endedM
     hasEnded(id) {
       const place = placeIn(id);
       return place !== noPlace && orders[place] === undefined;
+    },
+    endedOrder(id) {
+      const place = placeIn(id);
+      if (place === noPlace || orders[place] !== undefined) return undefined;
+      return { askedBy: askers[place] ?? "", approvedAt: askedAt[place] ?? Number.NaN };
     },
     visit(from, countMax, show) {
       const end = Math.min(orders.length, from + countMax);

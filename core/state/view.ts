@@ -72,8 +72,8 @@ export interface Verdict {
   readonly tookMs: number;
 }
 
-/** The order that it would amend is another one, has ended (its last fills may be on their way), or waits for the risk officer. */
-export type AmendRefusal = "another" | "ended" | "unapproved";
+/** The order that it would amend is another one, has ended (its last fills may be on their way), waits for the risk officer, or was asked for by another source. */
+export type AmendRefusal = "another" | "ended" | "unapproved" | "not yours";
 
 export interface FundView {
   // Idempotency.

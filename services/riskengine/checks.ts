@@ -9,11 +9,11 @@ import { Defect, Fault, messageOf } from "../../contracts/src/fault.ts";
 import { type Order, RiskDecision } from "../../contracts/src/generated/svc/v1/order.ts";
 import { DecisionRecord } from "../../contracts/src/generated/svc/v1/riskdesk.ts";
 import { minusMilliseconds } from "../../contracts/src/instant.ts";
-import type { PlatformService } from "../../contracts/src/platform-services.ts";
+import { type PlatformService, sourceOfActor } from "../../contracts/src/platform-services.ts";
 import { inputsOf } from "../../core/engine/decision.ts";
 import type { Checked, Engine } from "../../core/engine/engine.ts";
 import { createDecisionPacker } from "../../core/engine/fast/decision-bytes.ts";
-import { bytesOfHash } from "../../core/engine/fast/order-hash.ts";
+import { bytesOfBody, bytesOfHash } from "../../core/engine/fast/order-hash.ts";
 import type { Asker } from "../../core/orders/waiting-exits.ts";
 import type { Verdict } from "../../core/state/view.ts";
 import type { JournalEntry } from "../../ports/risk-store.ts";
@@ -26,6 +26,7 @@ import type { InFlightCalls } from "./in-flight-calls.ts";
 import { createRecordPacker } from "./journal/decision-record.ts";
 import type { GroupCommit } from "./journal/group-commit.ts";
 import { type AskRiskOfficer, noVerdict } from "./officer.ts";
+import type { TouchedOrders } from "./ownership/touched-orders.ts";
 
 /** A key counts as seen for this long. */
 export const keyWindowMs = 300_000;
@@ -42,6 +43,7 @@ interface ChecksOptions {
   readonly figures: Figures;
   readonly alarms: Alarms;
   readonly askRiskOfficer: AskRiskOfficer;
+  readonly touched: Pick<TouchedOrders, "refused">;
 }
 
 interface Ask {
@@ -151,7 +153,7 @@ export function createChecks(options: ChecksOptions): Checks {
       fundId: order.fund_id,
       orderId: order.order_id,
       keyHash: bytesOfHash(checked.keyHash),
-      bodyHash: bytesOfHash(checked.bodyHash),
+      bodyHash: bytesOfBody(checked.bodyHash),
       decisionId,
       approved: checked.outcome === "approved",
       code: checked.code,
@@ -164,6 +166,9 @@ export function createChecks(options: ChecksOptions): Checks {
         figures.decided(checked);
         if (checked.code === "THROTTLE_TRIPPED") {
           options.alarms.raise("STRATEGY_THROTTLED", order.strategy_id, checked.reason);
+        }
+        if (checked.code === "ORDER_NOT_YOURS") {
+          options.touched.refused(sourceOfActor(checked.asker.actor), order.order_id);
         }
         resolve({ encoded });
       },

@@ -55,6 +55,8 @@ import { createDrawdown } from "./losses/drawdown.ts";
 import { createListLosses } from "./losses/list-losses.ts";
 import { createReserveWithdrawal } from "./losses/withdrawals.ts";
 import type { AskRiskOfficer } from "./officer.ts";
+import { createOrderOwnership, type OrderOwnership } from "./ownership/order-ownership.ts";
+import { createTouchedOrders, type TouchedOrders } from "./ownership/touched-orders.ts";
 import { type ReferenceWatch, watchReference } from "./reference-watch.ts";
 import { watchRestrictions } from "./restriction-watch.ts";
 import { riskOfficer } from "./risk-officer.ts";
@@ -117,17 +119,21 @@ async function assemble(ports: ServicePorts, askRiskOfficer: AskRiskOfficer, par
   const { commit, snapshots, setUnwritten } = durableParts(ports, engine, recovered, figures, alarms);
   parts.add("snapshots", { stop: () => snapshots.takeLast() });
   parts.add("journal", { stop: () => commit.stop(finishMsMax) });
-  const checks = createChecks({ ports, engine, commit, inFlight, halts: standing, figures, alarms, askRiskOfficer });
+  const touched = parts.add("touched orders", createTouchedOrders(ports, alarms));
+  const shown = { figures, alarms, touched };
+  const checks = createChecks({ ports, engine, commit, inFlight, halts: standing, askRiskOfficer, ...shown });
   const halts = parts.add("halt requests", createHalts({ ports, watch, inFlight, attempts, reference, incarnation }));
   const events = createApprovalEvents(ports);
   const fillBlocks = createFillBlocks({ ports, engine, commit, alarms, events });
-  const outside = foreignParts(ports, engine, createFundBlocks({ ports, engine, commit, events }), reference);
+  const ownership = await createOrderOwnership({ ports, engine });
+  const fundBlocks = createFundBlocks({ ports, engine, commit, events });
+  const outside = foreignParts({ ports, engine, reference, ownership, touched }, fundBlocks);
   parts.add("held fills", outside.heldFills);
   parts.add("gap blocks", outside.gapBlocks);
   parts.add("events of others", outside.notYours);
   const hearing = hearInputs({ ports, engine, commit, alarms, reference, figures, fillBlocks, ...outside, drawdown });
   const inputs = parts.add("inputs", await hearing);
-  const waiting = { events, heard: heardTime(inputs.ofOrders) };
+  const waiting = { events, heard: heardTime(inputs.ofOrders), touched };
   const approvals = parts.add("approvals", startApprovals({ ports, engine, commit, attempts, alarms, ...waiting }));
   // They end first: what is asked is answered while everything that answers it is there.
   parts.add("checks", checks);
@@ -184,8 +190,16 @@ async function rememberValues({ riskStore, clock }: ServicePorts, engine: Engine
   for (const nav of navs) engine.values.remember(nav);
 }
 
+interface ForeignOptions {
+  readonly ports: ServicePorts;
+  readonly engine: Engine;
+  readonly reference: ReferenceWatch;
+  readonly ownership: OrderOwnership;
+  readonly touched: TouchedOrders;
+}
+
 /** Judges and counts what foreign programs publish, and blocks funds whose events have gaps, whose fills are held, or whose values nothing explains. */
-function foreignParts(ports: ServicePorts, engine: Engine, blocks: FundBlocks, reference: ReferenceWatch) {
+function foreignParts({ ports, engine, reference, ...owned }: ForeignOptions, blocks: FundBlocks) {
   const gapBlocks = watchGapBlocks({ ports, engine, blocks, reference });
   const heldFills = watchHeldFills({ ports, engine, blocks, reference });
   const counted = gapBlocks.wake;
@@ -198,7 +212,7 @@ function foreignParts(ports: ServicePorts, engine: Engine, blocks: FundBlocks, r
     refused,
     values,
     notYours,
-    foreign: createForeignEvents({ ports, reference, counted, notYours }),
+    foreign: createForeignEvents({ ports, reference, counted, notYours, ...owned }),
   };
 }
 

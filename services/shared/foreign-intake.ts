@@ -9,7 +9,7 @@ import type { RefusedForeignEvent } from "../../contracts/src/records/foreign.ts
 import { subjectByName, subjects } from "../../contracts/src/subjects.ts";
 import { type Judged, judgeForeign } from "../../core/foreign/judge.ts";
 import {
-  type FillStanding,
+  type EventStanding,
   type ForeignEvent,
   foreignKindOf,
   type KnownReference,
@@ -36,6 +36,12 @@ export function foreignSourceOf({ source, subject }: Pick<BusEvent, "source" | "
 }
 
 /**
+ * Whether it came under a login of NATS which no token names: nobody can say for which of the programs outside it speaks, so it speaks for each of them. No
+ * token names a login yet.
+ */
+export const isUnpairedLogin = ({ source }: Pick<BusEvent, "source">): boolean => source === unnamed;
+
+/**
  * Why an event straight from NATS is refused whose id said something else before, as the inbox of the asking service remembers it. Of one over gRPC the
  * door has seen to that, and its id is ours.
  */
@@ -60,7 +66,7 @@ interface ForeignIntake {
   /** Who judges, for the alarm. */
   readonly service: string;
   readonly known: KnownReference;
-  readonly standing?: FillStanding | undefined;
+  readonly standing?: EventStanding | undefined;
   readonly reused?: Refusal | undefined;
   readonly at: Instant;
   /** Names the gap that it may open. */
@@ -92,9 +98,14 @@ export async function judgeInUnit(
       await raise(unit, intake, "EVENT_UNNUMBERED", sentence, about);
     }
   }
-  if (judged.refusal !== undefined && !isNotYours(judged.refusal)) await raiseRefused(unit, intake, judged.refusal);
+  if (judged.refusal !== undefined && !isNotYours(judged.refusal) && !isGathered(judged.refusal)) {
+    await raiseRefused(unit, intake, judged.refusal);
+  }
   return judged;
 }
+
+/** Whether it is told with others like it of its source, by the risk engine, and not one by one. */
+export const isGathered = ({ code }: Pick<Refusal, "code">): boolean => code === "EVENT_ORDER_NOT_YOURS";
 
 /** Dated later than the last number was heard: neither that event again nor one that was late. */
 function isNewUnderOldNumber({ event }: ForeignIntake, heardAt: Instant | undefined): boolean {

@@ -108,6 +108,20 @@ describe(`32.5: busts in the paper treasury's ledger, seed ${seed}`, () => {
     expect(entries().map(({ entryId }) => entryId)).toEqual(["fill:f-1", "fill:f-2", "fill:f-3", "bust:f-3"]);
   });
 
+  it("takes neither fill nor bust of an order that another source asked for", async () => {
+    books = testBooks(seed + 2);
+    const { riskStore, clock } = books.fixture.portsOf("treasury");
+    const askers = async (ids: readonly string[]) =>
+      ids.filter((id) => id !== "o-2").map((orderId) => ({ orderId, askedBy: "service:other", at: clock.now() }));
+    await books.start({ riskStore: { ...riskStore, askers } });
+    await fill(1);
+    await fill(2);
+    await bust(2, { order_id: "o-1" });
+    await settle();
+    expect(parked()).toEqual(["EVENT_ORDER_NOT_YOURS", "EVENT_ORDER_NOT_YOURS"]);
+    expect(entries().map(({ entryId }) => entryId)).toEqual(["fill:f-2"]);
+  });
+
   it.each([0, 1, 2, 3])("makes the same of any order, repetitions and restarts (order %i)", async (order) => {
     const busted = [1, 3, 4, 7];
     const stays = [2, 5, 6, 8];

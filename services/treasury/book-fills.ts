@@ -7,7 +7,7 @@
 //  4. A fill that cannot be booked is kept with its fund and tried until it can (waiting-fills.ts): it is never parked and never dropped. The
 //     subscription carries money, so whatever else fails, or cannot be read, holds its fund (ports/bus.ts, promise 5).
 //  5. A fill belongs to the books of the mode that its fund had when it traded.
-//  6. Of a foreign program only what is about a known fund, strategy and instrument is taken; the rest is put aside, and its fund goes on.
+//  6. Of a foreign program only what is about a known fund, strategy and instrument, and about an order of its own, is taken; the rest is put aside, and its fund goes on.
 //  7. Under an event id that said something else before nothing is booked; a fill that was refused and may be true holds its fund (`foreign.held`).
 //  8. What a foreign program published it may bust, before or after its fill is booked (book-busts.ts).
 import { Fault, messageOf } from "../../contracts/src/fault.ts";
@@ -23,6 +23,7 @@ import type { UnitOfWork } from "../../ports/store.ts";
 import type { ReferenceReader, ReferenceView } from "../reference/reference-view.ts";
 import { foreignSourceOf, heldFill, isForeign, refusedEvent, refusedReuse } from "../shared/foreign-intake.ts";
 import { fundLane } from "../shared/fund-lane.ts";
+import { orderIdOf, orderStanding, ownersOf } from "../shared/order-owners.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import { fillEntryId, takeBackIfBusted, takeBust } from "./book-busts.ts";
 import { bookEntry, treasuryActor } from "./book-entry.ts";
@@ -31,7 +32,7 @@ import { isTrouble, type WaitingFills } from "./waiting-fills.ts";
 /** The cursor's name. */
 export const fillsSubscription = "treasury.fills";
 
-type FillPorts = Pick<ServicePorts, "bus" | "store" | "clock" | "sha256">;
+type FillPorts = Pick<ServicePorts, "bus" | "store" | "riskStore" | "clock" | "sha256">;
 
 export function bookFills(ports: FillPorts, reader: ReferenceReader, waiting: WaitingFills): Promise<Subscription> {
   const { fillsCreated, fillsBusted, foreignHeld } = subjects;
@@ -39,7 +40,7 @@ export function bookFills(ports: FillPorts, reader: ReferenceReader, waiting: Wa
   const options = { ...heard, parks: false, lane: fundLane, proved: true };
   return ports.bus.subscribe(options, async (event) => {
     if (event.subject === foreignHeld.name) return hearHeld(event);
-    if (isForeign(event)) await mustBeKnown(reader, event);
+    if (isForeign(event)) await mustBeKnown(ports, reader, event);
     const reused = await refusedReuse(ports, "treasury.foreign-contents", event);
     if (reused !== undefined) throw refusedEvent(reused);
     if (event.subject === fillsBusted.name) return hearBust(ports, event);
@@ -74,11 +75,14 @@ async function hearBust(ports: FillPorts, event: BusEvent): Promise<void> {
   if (refusal !== undefined) throw refusedEvent(refusal);
 }
 
-/** Refuses what is about unknown things, as the risk engine does: nothing of the fund waits behind it. */
-async function mustBeKnown(reader: ReferenceReader, heard: BusEvent): Promise<void> {
+/** Refuses what is about unknown things, or about an order of another source, as the risk engine does: nothing of the fund waits behind it. */
+async function mustBeKnown(ports: FillPorts, reader: ReferenceReader, heard: BusEvent): Promise<void> {
   const event = { ...heard, source: foreignSourceOf(heard) };
-  if (refusalOf(event, knownIn(reader.current())) === undefined) return;
-  const refusal = refusalOf(event, knownIn(await reader.refresh()));
+  const orderId = orderIdOf(heard);
+  const owners = orderId === undefined ? undefined : (await ownersOf(ports, [orderId]))(orderId);
+  const standing = owners === undefined ? {} : { order: orderStanding(heard, owners) };
+  if (refusalOf(event, knownIn(reader.current()), standing) === undefined) return;
+  const refusal = refusalOf(event, knownIn(await reader.refresh()), standing);
   if (refusal !== undefined) throw refusedEvent(refusal);
 }
 

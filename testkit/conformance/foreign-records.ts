@@ -57,6 +57,7 @@ export function foreignConformance(name: string, open: () => Promise<ForeignFixt
       expect(await doing((unit) => unit.foreign.noteUnnumbered("a", at))).toBe(true);
       expect(await doing((unit) => unit.foreign.noteUnnumbered("a", at))).toBe(false);
       await keepsBusts(doing, fills.source, at);
+      await keepsHandOvers(doing, fills.source, at);
     } finally {
       await close();
     }
@@ -99,4 +100,28 @@ async function keepsBusts(
   await doing((unit) => unit.foreign.keepFill({ ...booked, quantity: "1", published_by: "another" }, at));
   expect(await doing((unit) => unit.foreign.fill(fill_id))).toEqual(booked);
   expect(await doing((unit) => unit.foreign.fill("f-9"))).toBeUndefined();
+}
+
+/** In their order; an order that nobody knows who asked for goes to one source, once. */
+async function keepsHandOvers(
+  doing: <T>(work: (unit: UnitOfWork) => Promise<T>) => Promise<T>,
+  source: string,
+  at: Instant,
+): Promise<void> {
+  const by = { actor: "operator:duty", reason: "a new token" };
+  const claim = { from: "", to: source, orderId: "o-1", at };
+  const all = { from: source, to: "new", at };
+  const one = { from: "new", to: "newest", orderId: "o-2", at };
+  const failing = doing(async (unit) => {
+    await unit.foreign.handOver(claim, by);
+    throw new Error("a change of mind");
+  });
+  expect(await rejection(failing, "a failing unit")).toMatchObject({ message: "a change of mind" });
+  expect(await doing((unit) => unit.foreign.handOvers())).toEqual([]);
+  for (const kept of [claim, all, one]) expect(await doing((unit) => unit.foreign.handOver(kept, by))).toBe(true);
+  expect(await doing((unit) => unit.foreign.handOver({ ...claim, to: "another" }, by))).toBe(false);
+  expect(await doing((unit) => unit.foreign.handOver(all, by))).toBe(true);
+  expect(await doing((unit) => unit.foreign.handOvers())).toEqual([claim, all, one, all]);
+  expect(await doing((unit) => unit.foreign.handOvers(["o-2", "o-3"]))).toEqual([all, one, all]);
+  expect(await doing((unit) => unit.foreign.handOvers([]))).toEqual([all, all]);
 }

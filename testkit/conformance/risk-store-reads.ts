@@ -1,5 +1,6 @@
 // Checks of what the risk engine reads back: keys, the decision under a key, snapshots, limits, valuations and halts.
 import { expect } from "vitest";
+import { DecisionRecord } from "../../contracts/src/generated/svc/v1/riskdesk.ts";
 import * as instant from "../../contracts/src/instant.ts";
 import { type Instant, minusMilliseconds, parse } from "../../contracts/src/instant.ts";
 import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
@@ -270,7 +271,11 @@ export const entriesOfAnOrder: RiskStoreCheck = {
   sentence: "`entriesOfOrder` gives an order's decisions and fills, oldest first, and nothing else of it or of another",
   async run(fixture) {
     const writerEpoch = await fixture.risk.takeWriterEpoch("one");
-    const entry = (kind: "fill" | "transition" | "block" | "unblock", orderId: string, n: number): JournalEntry => ({
+    const entry = (
+      kind: "fill" | "transition" | "block" | "unblock" | "end",
+      orderId: string,
+      n: number,
+    ): JournalEntry => ({
       kind,
       at: fixture.now(),
       fundId: "alpha",
@@ -286,6 +291,7 @@ export const entriesOfAnOrder: RiskStoreCheck = {
       entry("fill", "order-2", 4),
       entry("fill", "order-1", 5),
       entry("unblock", "order-1", 6),
+      entry("end", "order-1", 7),
     ];
     await fixture.risk.append(batch(fixture, writerEpoch, entries));
     const entriesOf = async (orderId: string, countMax: number) =>
@@ -300,8 +306,47 @@ export const entriesOfAnOrder: RiskStoreCheck = {
   },
 };
 
+export const askersOfOrders: RiskStoreCheck = {
+  promise: 5,
+  sentence: "`askers` gives who asked for orders: the first that was approved, and the newest where that is another",
+  async run(fixture) {
+    const writerEpoch = await fixture.risk.takeWriterEpoch("one");
+    const asked = (n: number, orderId: string, askedBy: string | undefined, approved = true): JournalEntry => ({
+      ...decision(fixture, n, { approved }),
+      orderId,
+      payload: DecisionRecord.encode({
+        order: undefined,
+        decision: undefined,
+        inputs: new Uint8Array(),
+        asked_by: askedBy,
+      }).finish(),
+    });
+    const entries = [
+      asked(1, "order-1", "service:denied", false),
+      asked(2, "order-1", "service:desk"),
+      asked(3, "order-2", undefined),
+      asked(4, "order-1", "service:desk"),
+      asked(5, "order-1", "service:other"),
+      asked(6, "order-3", "service:desk"),
+      asked(7, "order-3", "service:desk"),
+    ];
+    await fixture.risk.append(batch(fixture, writerEpoch, entries));
+    const askers = async (...ids: string[]) =>
+      (await fixture.risk.askers(ids)).map(({ orderId, askedBy }) => `${orderId} ${askedBy}`);
+    expect(await askers("order-1", "order-2", "order-3", "order-4")).toEqual([
+      "order-1 service:desk",
+      "order-2 ",
+      "order-1 service:other",
+      "order-3 service:desk",
+    ]);
+    expect(await askers()).toEqual([]);
+    expect((await fixture.risk.askers(["order-2"]))[0]?.at).toBe(entries[2]?.at);
+  },
+};
+
 export const readChecks: readonly RiskStoreCheck[] = [
   keysAreFirst,
+  askersOfOrders,
   entriesOfAnOrder,
   decisionUnderItsKey,
   newestSnapshot,

@@ -1,5 +1,7 @@
 // What the risk engine reads back from the memory store. Everything is a copy, as it would be from a database.
 
+import { firstOfEachAsker } from "../../adapters/records/askers.ts";
+import { DecisionRecord } from "../../contracts/src/generated/svc/v1/riskdesk.ts";
 import type { JournalRow, RiskStore } from "../../ports/risk-store.ts";
 import { copyOf } from "./copy-of.ts";
 import type { RiskTables } from "./risk-tables.ts";
@@ -32,6 +34,20 @@ export function createMemoryRiskReads(risk: RiskTables, ask: <T>(answer: () => T
         const isOfOrder = ({ kind, orderId: of }: JournalRow): boolean =>
           of === orderId && (kind === "decision" || kind === "fill");
         return copyOf(risk.journal.filter(isOfOrder).slice(0, countMax));
+      }),
+    askers: (orderIds) =>
+      ask(() => {
+        const ofOrder = (orderId: string): readonly JournalRow[] => {
+          const approved = risk.journal.filter((row) => row.orderId === orderId && row.approved === true);
+          return approved.filter((row, index) => index === 0 || row === approved.at(-1));
+        };
+        const rows = orderIds.flatMap(ofOrder).sort((one, other) => (one.id < other.id ? -1 : 1));
+        const asked = rows.map(({ orderId, at, payload }) => ({
+          orderId,
+          askedBy: DecisionRecord.decode(payload).asked_by ?? "",
+          at,
+        }));
+        return firstOfEachAsker(asked);
       }),
     keysSince: (since, after, countMax) =>
       ask(() => {

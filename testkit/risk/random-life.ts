@@ -9,7 +9,7 @@ import type { Fill, OrderTransition } from "../../contracts/src/records/order.ts
 import type { ReferenceContents } from "../../contracts/src/records/reference.ts";
 import { decisionMessage, inputsOf } from "../../core/engine/decision.ts";
 import type { Checked, Engine } from "../../core/engine/engine.ts";
-import { bytesOfHash } from "../../core/engine/fast/order-hash.ts";
+import { bytesOfBody, bytesOfHash } from "../../core/engine/fast/order-hash.ts";
 import { compileEnvelope } from "../../core/envelope/envelope.ts";
 import type { Verdict } from "../../core/state/view.ts";
 import type { Prng } from "../virtual/prng.ts";
@@ -134,7 +134,7 @@ export function randomLife(prng: Prng): Life {
     tellNavs(engine);
     engine.setHalts(halts);
     for (const { checked } of seenKeys)
-      engine.rememberKey(bytesOfHash(checked.keyHash), bytesOfHash(checked.bodyHash), checked.at);
+      engine.rememberKey(bytesOfHash(checked.keyHash), bytesOfBody(checked.bodyHash), checked.at);
   }
 
   function tellMark(engine: Engine, symbol: string): void {

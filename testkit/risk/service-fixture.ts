@@ -55,7 +55,7 @@ export interface EngineLife {
   readonly deaths: Error[];
   readonly ports: ServicePorts;
   /** The whole answer; it moves on only while time does. */
-  check(order: Partial<Order>): Promise<RiskDecision>;
+  check(order: Partial<Order>, identity?: Identity): Promise<RiskDecision>;
   call(procedure: string, message: object, identity?: Identity, stepUpProof?: string): Promise<unknown>;
 }
 
@@ -64,13 +64,12 @@ const person = (name: string): Identity =>
 
 export const operator = person("duty");
 export const relief = person("relief");
-export const machine = {
-  kind: "service",
-  actor: "service:oms",
-  name: "oms",
-  subject: "oms",
-  roles: ["service"],
-} as unknown as Identity;
+/** A machine's, by the name of its token. */
+export const machineOf = (name: string): Identity =>
+  ({ kind: "service", actor: `service:${name}`, name, subject: name, roles: ["service"] }) as unknown as Identity;
+export const machine = machineOf("oms");
+/** An order management outside. */
+export const desk = machineOf("desk");
 
 export type RiskEngineFixture = Awaited<ReturnType<typeof riskEngineFixture>>;
 
@@ -92,6 +91,12 @@ export async function riskEngineFixture(options: RiskEngineFixtureOptions) {
   /** As a program that publishes straight onto NATS. */
   const publishForeign = <Payload>(subject: Subject<Payload>, payload: Payload): Promise<string> =>
     platform.processOf("foreign").store.transact("outside", (unit) => unit.events.publish(subject, payload));
+
+  /** As the gRPC door does it, in the name of a token. */
+  const publishFor = <Payload>(source: string, subject: Subject<Payload>, payload: Payload): Promise<string> =>
+    platform
+      .processOf("operations")
+      .store.transact("outside", (unit) => unit.events.publishFor(source, subject, payload));
 
   /** Values and prices of everything that the paper funds trade. */
   async function putPrices(): Promise<void> {
@@ -158,8 +163,8 @@ export async function riskEngineFixture(options: RiskEngineFixtureOptions) {
       deaths,
       ports,
       call,
-      check: async (order) => {
-        const answer = (await call("CheckOrder", orderOf(order), machine)) as EncodedAnswer;
+      check: async (order, identity = machine) => {
+        const answer = (await call("CheckOrder", orderOf(order), identity)) as EncodedAnswer;
         return RiskDecision.decode(answer.encoded);
       },
     };
@@ -174,6 +179,8 @@ export async function riskEngineFixture(options: RiskEngineFixtureOptions) {
     finish,
     publish: <Payload>(subject: Subject<Payload>, payload: Payload) => finish(publish(subject, payload)),
     publishForeign: <Payload>(subject: Subject<Payload>, payload: Payload) => finish(publishForeign(subject, payload)),
+    publishFor: <Payload>(source: string, subject: Subject<Payload>, payload: Payload) =>
+      finish(publishFor(source, subject, payload)),
     outside,
     platform,
     start,

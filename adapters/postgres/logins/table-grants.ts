@@ -41,6 +41,7 @@ const bus: Readonly<Record<string, TableGrants>> = {
   // Both take a bust in by themselves, whichever hears it first.
   foreign_bust: readable(by(["riskengine", "treasury"], "insert")),
   foreign_fill: readable(by(["treasury"], "insert")),
+  order_hand_over: readable(by(["riskengine"], "insert")),
   parked_event: readable(
     by(
       hearers,

@@ -60,6 +60,7 @@ import { eventContentsMigration } from "./0057-event-contents.ts";
 import { referenceRequestsMigration } from "./0058-reference-requests.ts";
 import { loginGrantsMigration } from "./0059-login-grants.ts";
 import { valuersMigration } from "./0060-valuers.ts";
+import { orderOwnersMigration } from "./0061-order-owners.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -122,4 +123,5 @@ export const migrations: readonly Migration[] = [
   referenceRequestsMigration,
   loginGrantsMigration,
   valuersMigration,
+  orderOwnersMigration,
 ];

@@ -37,6 +37,7 @@ export const kindNames: readonly (JournalKind | undefined)[] = [
   "sent",
   "block",
   "unblock",
+  "end",
 ];
 const kindNumbers: Readonly<Record<JournalKind, number>> = {
   decision: 1,
@@ -47,6 +48,7 @@ const kindNumbers: Readonly<Record<JournalKind, number>> = {
   sent: 6,
   block: 7,
   unblock: 8,
+  end: 9,
 };
 const columnCount = 11;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -1,11 +1,13 @@
 // What the risk engine reads back from PostgreSQL: the journal, its snapshots, keys and fills, and the newest limits, values and halts.
 
 import type pg from "pg";
+import { DecisionRecord } from "../../../contracts/src/generated/svc/v1/riskdesk.ts";
 import { fromMicroseconds, type Instant } from "../../../contracts/src/instant.ts";
 import { parseJson } from "../../../contracts/src/parse-json.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { JournalRow, RiskStore } from "../../../ports/risk-store.ts";
+import { firstOfEachAsker } from "../../records/askers.ts";
 import { storableId } from "../storable-text.ts";
 import { kindNames } from "./append-message.ts";
 
@@ -88,7 +90,7 @@ const entryColumns =
 
 type JournalReads = Pick<
   RiskReads,
-  "entries" | "entriesOfOrder" | "keysSince" | "decisionByKey" | "fillEntry" | "knownFills"
+  "entries" | "entriesOfOrder" | "askers" | "keysSince" | "decisionByKey" | "fillEntry" | "knownFills"
 >;
 
 function journalReads(ask: Ask, clock: Clock): JournalReads {
@@ -113,6 +115,23 @@ function journalReads(ask: Ask, clock: Clock): JournalReads {
         values: [storableId(orderId), countMax],
       });
       return found.rows.map(rowOf);
+    },
+    async askers(orderIds) {
+      const ids = new Map(orderIds.map((orderId) => [storableId(orderId), orderId]));
+      const of = "from risk_journal where order_id = asked.order_id and kind = 1 and approved order by id";
+      const found = await ask("looking who asked for orders", {
+        name: "risk_askers",
+        text: `select asked.order_id, decided.at_us, decided.payload from unnest($1::text[]) as asked (order_id), lateral (
+                 (select id, at_us, payload ${of} limit 1) union all (select id, at_us, payload ${of} desc limit 1)) decided
+               order by decided.id`,
+        values: [[...ids.keys()]],
+      });
+      const all = found.rows.map((row) => ({
+        orderId: ids.get(row.order_id) ?? row.order_id,
+        askedBy: DecisionRecord.decode(row.payload).asked_by ?? "",
+        at: instantOf(row.at_us),
+      }));
+      return firstOfEachAsker(all);
     },
     async keysSince(since, after, countMax) {
       const found = await ask("reading keys", {

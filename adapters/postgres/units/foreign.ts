@@ -11,7 +11,7 @@ const keptNumbers = z.array(z.object({ number: z.int(), code: z.string() }));
 const columns = "source, fund_id, kind, last::text as last, missing, refused";
 
 export function foreignRecords(sql: Sql): ForeignRecords {
-  return { ...positionRecords(sql), ...bustRecords(sql) };
+  return { ...positionRecords(sql), ...bustRecords(sql), ...ownerRecords(sql) };
 }
 
 type BustPart = Pick<ForeignRecords, "keepBust" | "bust" | "bustsOf" | "keepFill" | "fill">;
@@ -61,7 +61,44 @@ function bustRecords(sql: Sql): BustPart {
   };
 }
 
-function positionRecords(sql: Sql): Omit<ForeignRecords, keyof BustPart> {
+type OwnerPart = Pick<ForeignRecords, "handOvers" | "handOver">;
+
+function ownerRecords(sql: Sql): OwnerPart {
+  return {
+    async handOvers(orderIds) {
+      const found = await sql.read({
+        name: "order_hand_overs",
+        text: `select from_source, to_source, order_id, at_us::text as at_us from order_hand_over
+               where $1::text[] is null or order_id is null or order_id = any ($1::text[]) order by number`,
+        values: [orderIds === undefined ? null : orderIds.map(columnOfText)],
+      });
+      return found.rows.map(({ from_source, to_source, order_id, at_us }) => ({
+        from: textOfColumn(from_source),
+        to: textOfColumn(to_source),
+        ...(order_id !== null && { orderId: textOfColumn(order_id) }),
+        at: fromMicroseconds(Number(at_us)),
+      }));
+    },
+    async handOver({ from, to, orderId, at }, { actor, reason }) {
+      const kept = await sql.write({
+        name: "order_hand_over",
+        text: `insert into order_hand_over (from_source, to_source, order_id, given_by, reason, at_us)
+               values ($1, $2, $3, $4, $5, $6) on conflict (order_id) where from_source = '' do nothing`,
+        values: [
+          columnOfText(from),
+          columnOfText(to),
+          orderId === undefined ? null : columnOfText(orderId),
+          columnOfText(actor),
+          columnOfText(reason),
+          at,
+        ],
+      });
+      return kept.rowCount === 1;
+    },
+  };
+}
+
+function positionRecords(sql: Sql): Omit<ForeignRecords, keyof BustPart | keyof OwnerPart> {
   return {
     async lock({ source, fundId, kind }) {
       const values = [columnOfText(source), fundId, kind];

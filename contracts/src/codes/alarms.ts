@@ -17,6 +17,10 @@ export const alarms = {
     "critical",
     "An event of a foreign system was refused where it entered: the sentence names its publisher, the event and what is wrong.",
   ),
+  ORDER_OF_ANOTHER: alarm(
+    "critical",
+    "A source confirmed, released, amended or reported on orders that another source asked for: all of it was refused. At most one a minute for each source, with how many and the first ten.",
+  ),
   HORIZON_STALLED: alarm("critical", "A long transaction in the database holds back every reader of the outbox."),
   OUTBOX_GROWING: alarm("warning", "The outbox grows because a subscription's cursor does not move."),
   SERVICE_LOST: alarm("critical", "A service's process ended or fell silent without being asked to."),

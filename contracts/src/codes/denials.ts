@@ -1,6 +1,6 @@
 // Every denial: the business said no. Those of the gates answer CheckOrder with gRPC OK and approved false; the others
 // refuse a command and carry a status.
-import { foreignDenials } from "./foreign-denials.ts";
+import { foreignDenials, ownerDenials } from "./foreign-denials.ts";
 import { type AnswerCode, denial, exitCodes } from "./shape.ts";
 import { ownershipDenials, vouchingDenials } from "./vouching.ts";
 
@@ -8,7 +8,7 @@ import { ownershipDenials, vouchingDenials } from "./vouching.ts";
 export const gateDenials = {
   idempotency: {
     DUPLICATE_KEY: denial("The same order was asked within 5 minutes; its first decision is attached."),
-    KEY_REUSED: denial("The idempotency key was used within 5 minutes for another order."),
+    KEY_REUSED: denial("The idempotency key was used within 5 minutes for another order, or by another caller."),
   },
   schema: {
     SCHEMA_FIELD_MISSING: denial("A field that every order needs is absent."),
@@ -33,6 +33,7 @@ export const gateDenials = {
     SCHEMA_AMENDMENT_MISMATCH: denial(
       "The order id belongs to an open order that cannot be amended so: another one, ended, or not yet approved.",
     ),
+    ...ownerDenials,
     SCHEMA_CREATED_AT_IMPLAUSIBLE: denial("The order says that it was made in the future or too long ago."),
   },
   static: {

@@ -1,6 +1,14 @@
 // Why an event of a foreign system is refused where it enters.
 import { type AnswerCode, denial } from "./shape.ts";
 
+/** Of the gate schema, and of whoever confirms or releases what another source asked for. */
+export const ownerDenials = {
+  ORDER_NOT_YOURS: denial(
+    "The order was asked for by another source, which alone amends, confirms and releases it.",
+    "PERMISSION_DENIED",
+  ),
+} as const satisfies Readonly<Record<string, AnswerCode>>;
+
 export const foreignDenials = {
   EVENT_FUND_UNKNOWN: denial("The event is about a fund that the reference data does not have.", "INVALID_ARGUMENT"),
   EVENT_FUND_NOT_YOURS: denial(
@@ -21,6 +29,10 @@ export const foreignDenials = {
     "PERMISSION_DENIED",
   ),
   EVENT_PRICE_IMPOSSIBLE: denial("The price, of a fill or on the market, is zero or less.", "INVALID_ARGUMENT"),
+  EVENT_ORDER_NOT_YOURS: denial(
+    "The order was asked for by another source, which alone reports what becomes of it.",
+    "PERMISSION_DENIED",
+  ),
   EVENT_ID_REUSED: denial(
     "The event came under an id that its publisher had used for something else; the first one counts.",
     "ABORTED",

@@ -11,6 +11,7 @@ import {
   decisionMade,
   gatePassed,
   orderRejection,
+  ordersHandedOver,
   throttleReleased,
   unsentEndOf,
 } from "../records/order.ts";
@@ -104,6 +105,15 @@ export const riskEvents = {
     sentence: "Its owner said that an approved order was sent.",
     publishers: ["riskengine"],
     audit: { action: "approval.sent", about: (of) => of.order_id, by: (of) => of.confirmed_by },
+  }),
+  ordersHandedOver: event({
+    subject: "svc.v1.risk.orders.handed_over",
+    schema: ordersHandedOver,
+    key: (of) => of.order_id ?? of.to,
+    sentence:
+      "Orders of one source are another's from now on: an admin handed them over, or nobody knew who had asked.",
+    publishers: ["riskengine"],
+    audit: { action: "orders.handed_over", about: (of) => of.order_id ?? of.from ?? of.to, by: (of) => of.given_by },
   }),
   blockOpened: event({
     subject: "svc.v1.risk.block.opened",

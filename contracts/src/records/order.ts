@@ -314,6 +314,18 @@ export const approvalSent = z.object({
 });
 export type ApprovalSent = z.infer<typeof approvalSent>;
 
+/** Orders went from one source to another: all that the first had by then, or one. */
+export const ordersHandedOver = z.object({
+  /** Absent where nobody knew who had asked: the first source that reported on the order has it. */
+  from: nameText.optional(),
+  to: nameText,
+  /** Absent: every order that the first source had. */
+  order_id: idText.optional(),
+  given_by: nameText,
+  reason: reasonText,
+  at: instantText,
+});
+
 /** An operator let a strategy trade again after its repeated-execution throttle tripped. */
 export const throttleReleased = z.object({
   strategy_id: idText,

@@ -28,11 +28,20 @@ export interface Hash {
   readonly fourth: number;
 }
 
-const hashBytes = 16;
+export const hashBytes = 16;
 /** Stands before the bytes of a hash where it is stored. Others are of earlier versions, which hashed otherwise. */
 const hashKind = 3;
+/** Of an order as its caller's; with the kind before it nobody's. */
+const bodyKind = 4;
 /** How many bytes of a hash are stored. */
 export const storedHashBytes = 1 + hashBytes;
+
+/** Of an order as its caller asked it. */
+export function bytesOfBody(hash: Hash): Uint8Array {
+  const bytes = bytesOfHash(hash);
+  bytes[0] = bodyKind;
+  return bytes;
+}
 
 export function bytesOfHash({ first, second, third, fourth }: Hash): Uint8Array {
   const bytes = new Uint8Array(storedHashBytes);
@@ -47,10 +56,19 @@ export function bytesOfHash({ first, second, third, fourth }: Hash): Uint8Array 
 
 /** The hash that `bytesOfHash` made these bytes of; undefined for those of an earlier version. */
 export function hashOfBytes(bytes: Uint8Array): Hash | undefined {
-  return bytes.length === storedHashBytes && bytes[0] === hashKind ? hashAt(bytes, 1) : undefined;
+  return hashOfKind(bytes, hashKind);
 }
 
-function hashAt(bytes: Uint8Array, place: number): Hash {
+/** The hash that `bytesOfBody` made these bytes of. */
+export function bodyOfBytes(bytes: Uint8Array): Hash | undefined {
+  return hashOfKind(bytes, bodyKind);
+}
+
+function hashOfKind(bytes: Uint8Array, kind: number): Hash | undefined {
+  return bytes.length === storedHashBytes && bytes[0] === kind ? hashAt(bytes, 1) : undefined;
+}
+
+export function hashAt(bytes: Uint8Array, place: number): Hash {
   const view = new DataView(bytes.buffer, bytes.byteOffset + place, hashBytes);
   const wordAt = (from: number): number => view.getInt32(from, true);
   return { first: wordAt(0), second: wordAt(4), third: wordAt(8), fourth: wordAt(12) };

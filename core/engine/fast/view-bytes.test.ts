@@ -56,7 +56,9 @@ const views: fc.Arbitrary<FundView> = fc
     ),
     amends: fc.boolean(),
     amendsAnother: fc.boolean(),
-    amendRefusal: maybe(fc.constantFrom("another" as const, "ended" as const, "unapproved" as const)),
+    amendRefusal: maybe(
+      fc.constantFrom("another" as const, "ended" as const, "unapproved" as const, "not yours" as const),
+    ),
     lowers: fc.boolean(),
     ages: fc.record({ mark: fc.nat(), nav: fc.nat(), fx: fc.nat(), borrow: fc.nat() }),
     position: amount,

@@ -24,7 +24,7 @@ const formVersion = 13;
 const oldestForm = 9;
 /** By those forms 9 to 12 were decided. */
 const firstRules = 1;
-const refusals: readonly FundView["amendRefusal"][] = [undefined, "another", "ended", "unapproved"];
+const refusals: readonly FundView["amendRefusal"][] = [undefined, "another", "ended", "unapproved", "not yours"];
 const rateWords: readonly FundView["unpricedRate"][] = [undefined, "missing", "old", "delta"];
 const keyWords: readonly FundView["keySeen"][] = ["no", "same order", "another order"];
 const severities: readonly Severity[] = ["STRATEGY_HALT", "FUND_HALT", "FIRM_HALT"];
@@ -124,7 +124,7 @@ function unpack(content: Uint8Array): RecordedView {
   readWho(reader, view, earlier);
   readSymbol(reader, view);
   readFund(reader, view);
-  readRest(reader, view, earlier);
+  readRest(reader, view, version, earlier);
   readBlocks(reader, view, version, earlier);
   view.conditions = version >= 13 ? readConditions(reader) : earlierConditions(earlier);
   if (version >= 11) view.priceSource = reader.text() ?? "";
@@ -291,14 +291,16 @@ function readFund(reader: ByteReader, view: FundView): void {
 function writeRest(writer: ByteWriter, view: FundView): void {
   const refusal = refusals.indexOf(view.amendRefusal);
   const rate = rateWords.indexOf(view.unpricedRate);
-  writer.byte((view.lowers === true ? 1 : 0) | (refusal << 1) | (rate << 3));
+  // Two bits are the first four; forms before 13 said something else with the one that stands for the fifth.
+  const word = ((refusal & 3) << 1) | (refusal > 3 ? 64 : 0);
+  writer.byte((view.lowers === true ? 1 : 0) | word | (rate << 3));
   if (rate >= 2) writer.number(view.unpricedRateAgeMs ?? Number.NaN);
 }
 
-function readRest(reader: ByteReader, view: FundView, earlier: EarlierConditions): void {
+function readRest(reader: ByteReader, view: FundView, version: number, earlier: EarlierConditions): void {
   const set = reader.byte();
   view.lowers = (set & 1) !== 0;
-  view.amendRefusal = refusals[(set >> 1) & 3];
+  view.amendRefusal = refusals[((set >> 1) & 3) | (version >= 13 && (set & 64) !== 0 ? 4 : 0)];
   view.unpricedRate = rateWords[(set >> 3) & 3];
   if (((set >> 3) & 3) >= 2) view.unpricedRateAgeMs = reader.number();
   if ((set & 32) !== 0) earlier.symbolBlock = reader.text() ?? "";

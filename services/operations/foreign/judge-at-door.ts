@@ -6,7 +6,7 @@ import { isPossiblePrice, type Mark } from "../../../contracts/src/records/marke
 import { type BookedFill, bookedFill, type Fill, type FillBusted } from "../../../contracts/src/records/order.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import {
-  type FillStanding,
+  type EventStanding,
   impossiblePrice,
   type KnownReference,
   refusalOf,
@@ -15,6 +15,7 @@ import {
 import type { Refusal } from "../../../core/foreign/refusal.ts";
 import { type ReferenceView, referenceReader } from "../../reference/reference-view.ts";
 import { bustStanding } from "../../shared/bust-standing.ts";
+import { orderIdOf, ownersOf } from "../../shared/order-owners.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import type { Taken } from "./read-event.ts";
 
@@ -53,7 +54,7 @@ export function judgeAtDoor({ referenceData, riskStore, store, clock }: DoorPort
     { source, payload }: Taken,
     booked: BookedFill | undefined,
     before: readonly FillBusted[],
-  ): Promise<FillStanding> {
+  ): Promise<EventStanding> {
     const bust = payload as FillBusted;
     const kept = await store.transact("foreign.look", (unit) => bustStanding(unit, source, bust, booked));
     const same = kept.same ?? before.find(({ bust_id: id }) => id === bust.bust_id);
@@ -65,15 +66,22 @@ export function judgeAtDoor({ referenceData, riskStore, store, clock }: DoorPort
     async events(events) {
       const known = knownIn(await reader.refresh());
       const booked = await bookedFills(events);
+      const orderIds = events.map(orderIdIn);
+      const owners = await ownersOf(
+        { store, riskStore },
+        orderIds.filter((id) => id !== undefined),
+      );
       const busts = new Map<string, FillBusted[]>();
       const refusals: (Refusal | undefined)[] = [];
-      for (const event of events) {
+      for (const [index, event] of events.entries()) {
         const { source, subject, payload } = event;
+        const orderId = orderIds[index];
+        const order = orderId === undefined ? undefined : { source, isUnpaired: false, ...owners(orderId) };
         const { fill_id: fillId } = payload as Partial<Fill>;
         const fillBooked = fillId === undefined ? undefined : booked.get(fillId);
         const ownBusts = busts.get(source) ?? [];
         const standing = isBust(event) ? await standingOfBust(event, fillBooked, ownBusts) : { booked: fillBooked };
-        const refusal = refusalOf({ subject: subject.name, payload, source }, known, standing);
+        const refusal = refusalOf({ subject: subject.name, payload, source }, known, { ...standing, order });
         refusals.push(refusal);
         if (refusal !== undefined) continue;
         // The second of two that wait together is held against the first.
@@ -101,6 +109,8 @@ export function judgeAtDoor({ referenceData, riskStore, store, clock }: DoorPort
 
 const isFill = ({ subject }: Taken): boolean => subject.name === subjects.fillsCreated.name;
 const isBust = ({ subject }: Taken): boolean => subject.name === subjects.fillsBusted.name;
+
+const orderIdIn = ({ subject, payload }: Taken): string | undefined => orderIdOf({ subject: subject.name, payload });
 
 function knownIn({ funds, instruments }: ReferenceView): KnownReference {
   return { fund: (fundId) => funds.get(fundId), currencyOf: (symbol) => instruments.get(symbol)?.currency };

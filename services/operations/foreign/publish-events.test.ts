@@ -4,9 +4,10 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { Operation } from "../../../contracts/src/authority.ts";
 import { Defect } from "../../../contracts/src/fault.ts";
 import type { ForeignReceipt } from "../../../contracts/src/generated/svc/v1/foreign.ts";
-import { format } from "../../../contracts/src/instant.ts";
+import { format, parse } from "../../../contracts/src/instant.ts";
 import type { Mark } from "../../../contracts/src/records/market.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
+import type { AskedOrder } from "../../../ports/risk-store.ts";
 import type { RpcCall } from "../../../ports/rpc.ts";
 import { exampleFill, exampleMark, exampleNav } from "../../../testkit/record-examples.ts";
 import { type ServiceFixture, serviceFixture } from "../../../testkit/virtual/service-fixture.ts";
@@ -27,8 +28,12 @@ function begin() {
   const platform = serviceFixture(seed);
   fixture = platform;
   const ports = platform.portsOf("operations");
-  /** The instruments, and the fills that the risk engine booked. */
-  const known = { symbols: [exampleFill.symbol, exampleMark.symbol], booked: new Map<string, object>() };
+  /** The instruments, the fills that the risk engine booked, and who asked for orders. */
+  const known = {
+    symbols: [exampleFill.symbol, exampleMark.symbol],
+    booked: new Map<string, object>(),
+    asked: new Map<string, AskedOrder>(),
+  };
   const referenceData = {
     changed: async () => known.symbols.length,
     read: async () => reference(known.symbols) as never,
@@ -37,6 +42,7 @@ function begin() {
     ...ports.riskStore,
     knownFills: async (ids: readonly string[]) => new Set(ids.filter((id) => known.booked.has(id))),
     fillEntry: async (id: string) => new TextEncoder().encode(JSON.stringify(known.booked.get(id))),
+    askers: async (ids: readonly string[]) => ids.flatMap((orderId) => known.asked.get(orderId) ?? []),
   };
   const { handlers } = foreignEvents({ ...ports, referenceData, riskStore });
   const publish = (
@@ -295,7 +301,9 @@ describe("an event of a program outside", () => {
     const { publish, stored, known } = begin();
     const nav = { subject: subjects.navUpdated.name, payload: { ...exampleNav, currency: "EUR" } };
     known.booked.set("f-9", { ...exampleFill, fill_id: "f-9" });
+    known.asked.set("theirs", { orderId: "theirs", askedBy: "service:another", at: parse(exampleFill.filled_at) });
     const wrongWith = {
+      EVENT_ORDER_NOT_YOURS: { ...fill, id: "w-0", payload: { ...exampleFill, order_id: "theirs" } },
       EVENT_FUND_UNKNOWN: { ...fill, id: "w-1", payload: { ...exampleFill, fund_id: "alhpa" } },
       EVENT_SYMBOL_UNKNOWN: { ...fill, id: "w-2", payload: { ...exampleFill, symbol: "APPL" } },
       EVENT_STRATEGY_UNKNOWN: { ...fill, id: "w-3", payload: { ...exampleFill, strategy_id: "nobody" } },

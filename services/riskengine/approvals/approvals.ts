@@ -9,6 +9,7 @@
 //  5. A sweep goes over all open orders in short stretches, between which checks are decided; what expires goes to the journal in small groups, one
 //     after the other, so that no check, and no denial by a halt, waits for the commit of more than one of them.
 //  6. No more expires than can be published: a store that takes no events stops expiries, not the engine.
+//  7. Of machines only the source to which an order belongs confirms or releases it; a person may release any.
 
 import * as decimal from "../../../contracts/src/decimal.ts";
 import { Fault, messageOf } from "../../../contracts/src/fault.ts";
@@ -40,6 +41,7 @@ import type { ServicePorts } from "../../shared/service.ts";
 import { breathe, within } from "../../shared/waiting.ts";
 import type { Alarms } from "../alarms.ts";
 import type { GroupCommit } from "../journal/group-commit.ts";
+import type { TouchedOrders } from "../ownership/touched-orders.ts";
 import { type ApprovalEvent, type ApprovalEvents, payloadOf, unpublishedMax } from "./approval-events.ts";
 import type { HeardTime } from "./heard-time.ts";
 import { keepFromSending } from "./keep-from-sending.ts";
@@ -52,10 +54,11 @@ interface ApprovalsOptions {
   readonly alarms: Pick<Alarms, "raise">;
   readonly events: ApprovalEvents;
   readonly heard: HeardTime;
+  readonly touched: Pick<TouchedOrders, "refused">;
 }
 
 interface RunningApprovals {
-  confirmSent(request: ConfirmSentRequest, call: RpcCall): Promise<Approval>;
+  confirmSent(request: ConfirmSentRequest, call: RpcCall): Promise<Approval | DeniedAnswer>;
   releaseApproval(request: ReleaseApprovalRequest, call: RpcCall): Promise<Approval | DeniedAnswer>;
   listApprovals(request: ListApprovalsRequest, call: Pick<RpcCall, "identity">): Promise<ApprovalList>;
   /** What moved the books and is not in the journal. */
@@ -190,7 +193,22 @@ export function startApprovals(options: ApprovalsOptions): RunningApprovals {
     return { event, durable: commit.add(entry, () => engine.unexpire(expiry)) };
   }
 
-  async function confirmSent({ order_id: orderId }: ConfirmSentRequest, { identity }: RpcCall): Promise<Approval> {
+  /** Invariant 7. Undefined when it may. */
+  async function refusedToOthers(attempt: Attempt): Promise<DeniedAnswer | undefined> {
+    const { identity, target: orderId } = attempt;
+    const owner = identity.kind === "service" ? engine.ownerOf(orderId) : undefined;
+    if (owner === undefined || owner === identity.name) return undefined;
+    options.touched.refused(identity.name, orderId);
+    const reason = `Order ${orderId} was asked for by another source, which alone confirms and releases it.`;
+    return attempts.refused(attempt, { code: "ORDER_NOT_YOURS", reason });
+  }
+
+  async function confirmSent(
+    { order_id: orderId }: ConfirmSentRequest,
+    { identity }: RpcCall,
+  ): Promise<Approval | DeniedAnswer> {
+    const refused = await refusedToOthers({ identity, verb: "ConfirmSent", target: orderId, reason: "" });
+    if (refused !== undefined) return refused;
     mustBeOpen();
     if (!hasRoom()) throw tooManyUnpublished();
     const before = engine.approval(orderId);
@@ -233,6 +251,8 @@ export function startApprovals(options: ApprovalsOptions): RunningApprovals {
     const attempt: Attempt = { identity, verb: "ReleaseApproval", target: orderId, reason };
     const approval = engine.approval(orderId);
     if (approval === undefined) throw notFound(orderId);
+    const refused = await refusedToOthers(attempt);
+    if (refused !== undefined) return refused;
     if (line(reason, 2_000).trim() === "") {
       const missing = "An approval is not released without a reason.";
       return attempts.refused(attempt, { code: "REASON_MISSING", reason: missing });
@@ -285,15 +305,15 @@ export function startApprovals(options: ApprovalsOptions): RunningApprovals {
     releaseApproval,
     async listApprovals(request, { identity }) {
       const { fund_id: fundId, unsent, order_id: orderId, count_max: count = 0, after_approval: after } = request;
-      const askedBy = ownOnly(identity);
+      const owner = ownOnly(identity);
       if (orderId !== undefined) {
         const found = engine.approval(orderId);
-        const isShown = found !== undefined && (askedBy === undefined || found.asked_by === askedBy);
+        const isShown = found !== undefined && (owner === undefined || engine.ownerOf(orderId) === owner);
         return { approvals: isShown ? [inTime(found)] : [] };
       }
       const countMax = count === 0 ? listMax : Math.min(count, listMax + 1);
       const mark = after === undefined ? {} : { after: approvalMark(after) };
-      const question = { fundId: fundId || undefined, unsent, askedBy, countMax, ...mark };
+      const question = { fundId: fundId || undefined, unsent, owner, countMax, ...mark };
       return { approvals: engine.approvals(question).map(inTime) };
     },
     unwritten: () => unwritten.size + underWay,
@@ -305,8 +325,8 @@ export function startApprovals(options: ApprovalsOptions): RunningApprovals {
 }
 
 /** A machine outside sees what it asked for itself; people and our own processes see everybody's. */
-function ownOnly({ kind, name, actor }: RpcCall["identity"]): string | undefined {
-  return kind === "service" && !(ownProcesses as readonly string[]).includes(name) ? actor : undefined;
+function ownOnly({ kind, name }: RpcCall["identity"]): string | undefined {
+  return kind === "service" && !(ownProcesses as readonly string[]).includes(name) ? name : undefined;
 }
 
 /** Something shows that an order was sent whose approval had run out or was released. */

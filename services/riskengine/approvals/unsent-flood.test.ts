@@ -82,6 +82,7 @@ function fixture(count: number) {
     },
     unexpire: ({ order }: { readonly order: { readonly id: string } }) => open.add(order.id),
     confirmSent: (id: string) => (open.delete(id) ? "noted" : undefined),
+    ownerOf: (): undefined => undefined,
     approval: (id: string): Partial<Approval> => ({ order_id: id, fund_id: "alpha" }),
   };
   const events = createApprovalEvents({ store: counted, timers, clock, log, crash: { die } });
@@ -92,6 +93,7 @@ function fixture(count: number) {
     attempts: {} as never,
     alarms: { raise: silence },
     events,
+    touched: { refused: silence },
     heard: { advance: (): Instant => clock.now(), elapsedMs: () => 0 },
   });
   const reported = (): readonly string[] =>

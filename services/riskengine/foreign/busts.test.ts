@@ -5,6 +5,7 @@ import { format, minusMilliseconds } from "../../../contracts/src/instant.ts";
 import type { Fill, FillBusted } from "../../../contracts/src/records/order.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import {
+  desk,
   type EngineLife,
   machine,
   type RiskEngineFixture,
@@ -19,7 +20,7 @@ async function begin(): Promise<[RiskEngineFixture, EngineLife]> {
   const fixture = await riskEngineFixture({ seed });
   const life = await fixture.start();
   // What their fills are of; one of an order that nobody asked about waits to be accepted.
-  await fixture.finish(life.check({ order_id: "theirs", quantity: "100" }));
+  await fixture.finish(life.check({ order_id: "theirs", quantity: "100" }, desk));
   return [fixture, life];
 }
 
@@ -128,7 +129,7 @@ describe("32.5: a bust in the risk engine", () => {
   it("lets the correction of a complete order pass without a block", async () => {
     const [fixture, life] = await begin();
     const order = { order_id: "mine", quantity: "10" };
-    expect((await fixture.finish(life.check(order))).code).toBe("");
+    expect((await fixture.finish(life.check(order, desk))).code).toBe("");
     await fill(fixture, 1, { order_id: "mine" });
     await bust(fixture, 1, { order_id: "mine" });
     await fill(fixture, 2, { order_id: "mine", price: "232" });

@@ -9,6 +9,7 @@ import type { Fill, OrderTransition } from "../../../contracts/src/records/order
 import type { ReferenceContents } from "../../../contracts/src/records/reference.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import {
+  desk,
   type EngineLife,
   machine,
   type RiskEngineFixture,
@@ -28,7 +29,7 @@ async function begin(): Promise<[RiskEngineFixture, EngineLife]> {
   const fixture = await riskEngineFixture({ seed, reference: betaByForeignTreasury });
   const life = await fixture.start();
   // What their fills are of; one of an order that nobody asked about waits to be accepted.
-  await fixture.finish(life.check({ order_id: "theirs", quantity: "100" }));
+  await fixture.finish(life.check({ order_id: "theirs", quantity: "100" }, desk));
   return [fixture, life];
 }
 

@@ -7,7 +7,9 @@
 //     one finds the other. What a bust that waited says wrongly of its fill is found out then.
 //  4. What nobody knows may have been set a moment ago: the reference data is read again before anything is refused.
 //  5. What another source may say is dropped and told together (not-yours.ts): it comes with every second, and nobody could deal with each.
-//  6. An event id is its content. Over gRPC the door refuses another one; over NATS it is refused here, and a fill's fund waits (`foreign.held`).
+//  6. An order belongs to the source that asked for it, and nobody else reports on it: what another one says moves nothing, and is told once a minute
+//     (ownership/touched-orders.ts).
+//  7. An event id is its content. Over gRPC the door refuses another one; over NATS it is refused here, and a fill's fund waits (`foreign.held`).
 import { alarms } from "../../../contracts/src/codes/alarms.ts";
 import { format } from "../../../contracts/src/instant.ts";
 import { idText } from "../../../contracts/src/records/fields.ts";
@@ -15,7 +17,7 @@ import type { BookedFill, Fill, FillBusted } from "../../../contracts/src/record
 import { subjects } from "../../../contracts/src/subjects.ts";
 import type { BustStanding } from "../../../core/foreign/judge-bust.ts";
 import {
-  type FillStanding,
+  type EventStanding,
   foreignKindOf,
   type KnownReference,
   numberOf,
@@ -27,6 +29,7 @@ import { bustStanding } from "../../shared/bust-standing.ts";
 import {
   foreignSourceOf,
   isForeign,
+  isGathered,
   isNotYours,
   judgeInUnit,
   raiseRefused,
@@ -36,6 +39,8 @@ import {
 import { line } from "../../shared/one-line.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import { transactToKnownEnd } from "../../shared/unknown-outcome.ts";
+import type { OrderOwnership } from "../ownership/order-ownership.ts";
+import type { TouchedOrders } from "../ownership/touched-orders.ts";
 import type { ReferenceWatch } from "../reference-watch.ts";
 import { journaledFill } from "../take-fills.ts";
 import type { NotYours } from "./not-yours.ts";
@@ -46,6 +51,8 @@ interface ForeignEventsOptions {
   readonly counted: () => void;
   readonly notYours: NotYours;
   readonly reference: Pick<ReferenceWatch, "fund" | "currencyOf" | "refresh">;
+  readonly ownership: OrderOwnership;
+  readonly touched: TouchedOrders;
 }
 
 /** Where it is remembered what ids said. */
@@ -58,7 +65,8 @@ export interface ForeignEvents {
   judged(handler: Handler): Handler;
 }
 
-export function createForeignEvents({ ports, reference, counted, notYours }: ForeignEventsOptions): ForeignEvents {
+export function createForeignEvents(options: ForeignEventsOptions): ForeignEvents {
+  const { ports, reference, counted, notYours, ownership, touched } = options;
   const { riskStore, clock, random } = ports;
 
   /** As it is known now, for the whole of one event. */
@@ -69,19 +77,20 @@ export function createForeignEvents({ ports, reference, counted, notYours }: For
   }
 
   /** What it is judged by, beside the reference data. */
-  async function standingOf(event: BusEvent, source: string): Promise<FillStanding> {
-    if (foreignKindOf(event.subject) !== "fills") return {};
+  async function standingOf(event: BusEvent, source: string): Promise<EventStanding> {
+    const order = await ownership.standingOf(event, source);
+    if (foreignKindOf(event.subject) !== "fills") return { order };
     const { fill_id: fillId } = event.payload as Fill | FillBusted;
     const booked = await journaledFill(riskStore, fillId);
-    if (!isBust(event)) return { booked };
-    return { bust: await lookAt(source, event.payload as FillBusted, booked) };
+    if (!isBust(event)) return { order, booked };
+    return { order, bust: await lookAt(source, event.payload as FillBusted, booked) };
   }
 
   const lookAt = (source: string, bust: FillBusted, booked: BookedFill | undefined): Promise<BustStanding> =>
     transactToKnownEnd(ports, "risk.foreign-look", (unit) => bustStanding(unit, source, bust, booked));
 
   /** Invariant 3. Of one whose fill nobody has published yet somebody should hear: its id may be wrong. */
-  async function keepBust(source: string, bust: FillBusted, { bust: standing }: FillStanding): Promise<void> {
+  async function keepBust(source: string, bust: FillBusted, { bust: standing }: EventStanding): Promise<void> {
     await transactToKnownEnd(ports, "risk.foreign", async (unit) => {
       const at = clock.now();
       const isNew = await unit.foreign.keepBust(source, bust, at);
@@ -133,13 +142,16 @@ export function createForeignEvents({ ports, reference, counted, notYours }: For
     const source = foreignSourceOf(event);
     const reused = await refusedReuse(ports, inbox, event);
     if (reused !== undefined) return refuseReused(event, source, reused);
-    const standing = await standingOf(event, source);
+    let standing = await standingOf(event, source);
     let known = knownNow(event);
     const said = { ...event, source };
     if (refusalOf(said, known, standing) !== undefined) {
       await reference.refresh();
       known = knownNow(event);
     }
+    const mayEnter = refusalOf(said, known, standing) === undefined;
+    // Two may report on it at once: whose it is was decided in the store.
+    if (mayEnter && (await ownership.claim(event, standing.order))) standing = await standingOf(event, source);
     if (refusalOf(said, known, standing) === undefined) {
       if (isBust(event)) await keepBust(source, event.payload as FillBusted, standing);
       await handler(event);
@@ -151,8 +163,12 @@ export function createForeignEvents({ ports, reference, counted, notYours }: For
     );
     if (numbering !== "NEXT") counted();
     if (refusal === undefined) return;
-    if (!isNotYours(refusal)) throw refusedEvent(refusal);
-    notYours.heard({ source, about: `values of ${numberOf(event).fundId}`, id: event.id, ...refusal });
+    if (isNotYours(refusal)) {
+      notYours.heard({ source, about: `values of ${numberOf(event).fundId}`, id: event.id, ...refusal });
+      return;
+    }
+    if (isGathered(refusal)) touched.refused(source, (event.payload as Fill).order_id);
+    throw refusedEvent(refusal);
   }
 
   async function refuseReused(event: BusEvent, source: string, reused: Refusal): Promise<void> {

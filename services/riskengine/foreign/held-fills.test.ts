@@ -4,7 +4,12 @@ import type { Blocks, Exposures } from "../../../contracts/src/generated/svc/v1/
 import { format } from "../../../contracts/src/instant.ts";
 import type { Fill } from "../../../contracts/src/records/order.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
-import { type EngineLife, type RiskEngineFixture, riskEngineFixture } from "../../../testkit/risk/service-fixture.ts";
+import {
+  desk,
+  type EngineLife,
+  type RiskEngineFixture,
+  riskEngineFixture,
+} from "../../../testkit/risk/service-fixture.ts";
 
 const encoder = new TextEncoder();
 const subscription = "riskengine.fills";
@@ -15,7 +20,7 @@ async function begin(): Promise<[RiskEngineFixture, EngineLife]> {
   const fixture = await riskEngineFixture({ seed });
   const life = await fixture.start();
   // What their fills are of; one of an order that nobody asked about waits to be accepted.
-  await fixture.finish(life.check({ order_id: "theirs", quantity: "100" }));
+  await fixture.finish(life.check({ order_id: "theirs", quantity: "100" }, desk));
   return [fixture, life];
 }
 

@@ -10,6 +10,7 @@ import type { ReferenceContents } from "../../../contracts/src/records/reference
 import type { Subject } from "../../../contracts/src/subject.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import {
+  desk,
   type EngineLife,
   operator,
   type RiskEngineFixture,
@@ -30,7 +31,7 @@ async function begin(): Promise<[RiskEngineFixture, EngineLife]> {
   const fixture = await riskEngineFixture({ seed, reference: betaByForeignTreasury });
   const life = await fixture.start();
   // What their fills are of; one of an order that nobody asked about waits to be accepted.
-  await fixture.finish(life.check({ order_id: "theirs", quantity: "100" }));
+  await fixture.finish(life.check({ order_id: "theirs", quantity: "100" }, desk));
   return [fixture, life];
 }
 

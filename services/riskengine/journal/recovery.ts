@@ -84,9 +84,9 @@ async function rememberKeys(ports: Ports, engine: Engine, keyWindowMs: number): 
 /** An earlier version hashed its keys otherwise; what it decided within the window is hashed anew, so that an upgrade lets no key pass twice. */
 async function rememberOrder({ riskStore }: Ports, engine: Engine, key: SeenKey, since: Instant): Promise<void> {
   const found = await riskStore.decisionByKey(key.keyHash, since);
-  const order = found === undefined ? undefined : DecisionRecord.decode(found).order;
+  const { order, asked_by: askedBy } = found === undefined ? {} : DecisionRecord.decode(found);
   if (order === undefined) throw new Defect("a key of the last minutes has no order in the journal");
-  engine.rememberOrder(order, key.at);
+  engine.rememberOrder(order, key.at, askedBy);
 }
 
 function readSnapshot({ content, through }: Snapshot): EngineSnapshot {

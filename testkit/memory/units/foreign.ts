@@ -1,7 +1,7 @@
 // The numbering of foreign publishers, in a transaction of the memory store.
 import type { Instant } from "../../../contracts/src/instant.ts";
 import type { BookedFill, FillBusted } from "../../../contracts/src/records/order.ts";
-import type { ForeignRecords, ForeignStream, KeptPosition } from "../../../ports/foreign-records.ts";
+import type { ForeignRecords, ForeignStream, KeptHandOver, KeptPosition } from "../../../ports/foreign-records.ts";
 import type { RecordTools } from "../layered-map.ts";
 
 type Kept = ForeignStream & KeptPosition;
@@ -13,14 +13,16 @@ export interface ForeignTables {
   /** By source and bust_id. */
   readonly busts: Map<string, { readonly source: string; readonly bust: FillBusted }>;
   readonly fills: Map<string, BookedFill>;
+  /** By their numbers. */
+  readonly handOvers: Map<string, KeptHandOver>;
 }
 
 export function foreignTables(): ForeignTables {
-  return { positions: new Map(), unnumbered: new Map(), busts: new Map(), fills: new Map() };
+  return { positions: new Map(), unnumbered: new Map(), busts: new Map(), fills: new Map(), handOvers: new Map() };
 }
 
 export function foreignChanges(tables: ForeignTables, tools: RecordTools): ForeignRecords {
-  return { ...positionChanges(tables, tools), ...bustChanges(tables, tools) };
+  return { ...positionChanges(tables, tools), ...bustChanges(tables, tools), ...ownerChanges(tables, tools) };
 }
 
 type BustPart = Pick<ForeignRecords, "keepBust" | "bust" | "bustsOf" | "keepFill" | "fill">;
@@ -54,10 +56,33 @@ function bustChanges(tables: ForeignTables, { inTurn, lock, table }: RecordTools
   };
 }
 
+type OwnerPart = Pick<ForeignRecords, "handOvers" | "handOver">;
+
+function ownerChanges(tables: ForeignTables, { inTurn, lock, table }: RecordTools): OwnerPart {
+  const handOvers = table("order_hand_over", tables.handOvers);
+  return {
+    handOvers: (orderIds) =>
+      inTurn(async () =>
+        handOvers
+          .sorted()
+          .filter(({ orderId }) => orderIds === undefined || orderId === undefined || orderIds.includes(orderId)),
+      ),
+    handOver: (handOver) =>
+      inTurn(async () => {
+        await lock("order hand over");
+        const all = handOvers.sorted();
+        const isClaim = handOver.from === "";
+        if (isClaim && all.some(({ from, orderId }) => from === "" && orderId === handOver.orderId)) return false;
+        handOvers.set(String(all.length).padStart(9, "0"), handOver);
+        return true;
+      }),
+  };
+}
+
 function positionChanges(
   tables: ForeignTables,
   { inTurn, lock, table }: RecordTools,
-): Omit<ForeignRecords, keyof BustPart> {
+): Omit<ForeignRecords, keyof BustPart | keyof OwnerPart> {
   const positions = table("foreign_position", tables.positions);
   const unnumbered = table("foreign_unnumbered", tables.unnumbered);
   const sorted = (isWanted: (kept: Kept) => boolean): readonly Kept[] =>
