@@ -99,7 +99,7 @@ export function fillView(
   const isOwn = strategy?.fund !== undefined && strategy.fund.id === order.fund_id;
   const fund = isOwn ? strategy.fund : books.funds.get(order.fund_id);
   if (fund !== undefined) catchUp(books, fund);
-  const known = source.orders.open.find(order.order_id, names.orderId);
+  const known = source.orders.open.find(order.order_id, names.orderId) ?? endedBefore(source.orders, order.order_id);
   const open = known === "ended" ? undefined : known;
   found.fund = fund;
   found.strategy = strategy;
@@ -131,6 +131,11 @@ export function fillView(
   view.restrictions = restrictionsOf(restrictions, order.fund_id);
   fillPace(view, fund, view.strategyKnown ? strategy : undefined, at);
   fillRepeats(view, view.strategyKnown ? strategy : undefined, book, order, at);
+}
+
+/** Those that ended before they were filled are remembered longer than others, and over a restart. */
+function endedBefore({ unfilled }: OrderBook, orderId: string): "ended" | undefined {
+  return unfilled.size > 0 && unfilled.has(orderId) ? "ended" : undefined;
 }
 
 /** All of what the order may close, and nothing of it elsewhere. */

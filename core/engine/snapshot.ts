@@ -44,6 +44,8 @@ export interface EngineSnapshot {
   readonly strategy_positions?: readonly StrategyPositionSnapshot[];
   /** Approvals that ran out unsent or were released, oldest first. */
   readonly expired?: readonly ExpiredSnapshot[];
+  /** Orders that ended before they were filled, oldest first; absent in snapshots from before they were kept, which are not restored: the journal has them. */
+  readonly unfilled?: readonly UnfilledSnapshot[];
   /** What an operator must accept; absent in snapshots from before there was any. */
   readonly blocks?: BlocksSnapshot;
 }
@@ -75,12 +77,15 @@ interface DroppedSnapshot {
   readonly unsent_until: number | null;
 }
 
-interface ExpiredSnapshot {
-  /** Absent in snapshots from before it was kept, which are not restored: the journal has it. */
-  readonly released?: boolean;
+interface UnfilledSnapshot {
   readonly order: OrderSnapshot;
   readonly terms: TermsSnapshot;
   readonly approval: ApprovalSnapshot;
+}
+
+interface ExpiredSnapshot extends UnfilledSnapshot {
+  /** Absent in snapshots from before it was kept, which are not restored: the journal has it. */
+  readonly released?: boolean;
 }
 
 interface TermsSnapshot {
@@ -127,6 +132,10 @@ interface OrderSnapshot {
   readonly ended: boolean;
   readonly filled_told: string;
   readonly terms_at: number | null;
+  /** Moments in microseconds; absent where there is none. */
+  readonly ended_at?: number;
+  readonly worked_at?: number;
+  readonly worked?: { readonly at: number; readonly total: string };
 }
 
 const byText = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0);
@@ -162,12 +171,8 @@ export function takeSnapshot(state: EngineState): EngineSnapshot {
       symbol,
       decimal.format(toDecimal(quantity)),
     ]),
-    expired: [...orders.expired.values()].map((order) => ({
-      released: order.released,
-      order: orderSnapshot(order),
-      terms: termsSnapshot(order),
-      approval: approvalSnapshot(order),
-    })),
+    expired: [...orders.expired.values()].map((order) => ({ released: order.released, ...wholeSnapshot(order) })),
+    unfilled: [...orders.unfilled.values()].map(wholeSnapshot),
     blocks: blocksSnapshot(state.blockBook),
   };
 }
@@ -205,6 +210,10 @@ function strategySnapshot({ lastAt }: EngineState, strategy: StrategyBook): Stra
   };
 }
 
+function wholeSnapshot(order: OpenOrder): UnfilledSnapshot {
+  return { order: orderSnapshot(order), terms: termsSnapshot(order), approval: approvalSnapshot(order) };
+}
+
 function orderSnapshot(order: OpenOrder): OrderSnapshot {
   return {
     order_id: order.id,
@@ -219,6 +228,11 @@ function orderSnapshot(order: OpenOrder): OrderSnapshot {
     ended: order.ended,
     filled_told: decimal.format(toDecimal(order.filledReported)),
     terms_at: orNull(order.termsAt),
+    ...(!Number.isNaN(order.endedAt) && { ended_at: order.endedAt }),
+    ...(!Number.isNaN(order.workedAt) && { worked_at: order.workedAt }),
+    ...(order.worked !== undefined && {
+      worked: { at: order.worked.at, total: decimal.format(toDecimal(order.worked.total)) },
+    }),
   };
 }
 
@@ -262,8 +276,9 @@ function plainTerms(terms: OrderTerms | undefined): OrderTerms | null {
 }
 
 /** Whether it says everything that is kept today. One from before does not: the journal, folded from its beginning, has it. */
-export function isWhole({ approvals, brokers, strategy_positions, expired }: EngineSnapshot): boolean {
+export function isWhole({ approvals, brokers, strategy_positions, expired, unfilled }: EngineSnapshot): boolean {
   if (approvals === undefined || brokers === undefined || strategy_positions === undefined) return false;
+  if (unfilled === undefined) return false;
   return (expired ?? []).every(({ released }) => released !== undefined);
 }
 
@@ -294,6 +309,8 @@ export function restoreSnapshot(state: EngineState, snapshot: EngineSnapshot): v
     restoreOne(state, order, terms.get(order.order_id), approvals.get(order.order_id));
   }
   if (snapshot.blocks !== undefined) restoreAcceptance(state, snapshot.blocks);
+  // With nothing left to trade each leaves as it did.
+  for (const { order, terms: kept, approval } of snapshot.unfilled ?? []) restoreOne(state, order, kept, approval);
   for (const expired of snapshot.expired ?? []) {
     const order = restoreOne(state, expired.order, expired.terms, expired.approval);
     order.expired = true;
@@ -361,6 +378,9 @@ function restoreOne(
     ended: snapshot.ended,
     filledReported: parseAmount(snapshot.filled_told),
     termsAt: snapshot.terms_at ?? Number.NaN,
+    endedAt: snapshot.ended_at ?? Number.NaN,
+    workedAt: snapshot.worked_at ?? Number.NaN,
+    worked: snapshot.worked && { at: snapshot.worked.at, total: parseAmount(snapshot.worked.total) },
   });
   return order;
 }

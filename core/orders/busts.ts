@@ -41,7 +41,7 @@ export function applyReversal(books: Books, orders: OrderBook, reversal: FillRev
   noteBroker(books, reversal, undefined);
   const open = orders.open.get(reversal.order_id);
   // While the journal is read back an amendment may still find an order that is complete.
-  const order = open ?? orders.ended?.get(reversal.order_id);
+  const order = open ?? orders.unfilled.get(reversal.order_id) ?? orders.ended?.get(reversal.order_id);
   if (order === undefined || order.fund !== fund || order.book.symbol !== book.symbol) return;
   if (order.direction === direction) return;
   // A fill that came before its order was asked about is none of the order's.

@@ -2,6 +2,7 @@
 // is told so by the gate schema.
 import { sourceOfActor } from "../../contracts/src/platform-services.ts";
 import type { FundView } from "../state/view.ts";
+import { rememberedOrder } from "./ended-orders.ts";
 import { type HandOver, ownerOf } from "./order-owner.ts";
 import type { OrderBook } from "./reservations.ts";
 import type { Asker } from "./waiting-exits.ts";
@@ -13,7 +14,7 @@ interface OwnedOrders {
 
 /** The source that an order which is remembered belongs to; undefined for any other, and where nobody knows who asked. */
 export function ownerOfOrder({ orders, handOvers }: OwnedOrders, orderId: string): string | undefined {
-  const asked = orders.open.get(orderId) ?? orders.expired.get(orderId) ?? orders.open.endedOrder(orderId);
+  const asked = orders.open.get(orderId) ?? rememberedOrder(orders, orderId) ?? orders.open.endedOrder(orderId);
   if (asked === undefined) return undefined;
   return ownerOf(orderId, sourceOfActor(asked.askedBy), asked.approvedAt, handOvers) || undefined;
 }

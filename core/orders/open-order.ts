@@ -40,6 +40,12 @@ export interface OpenOrder {
   /** What traded and was taken back. */
   busted: Amount;
   ended: boolean;
+  /** The newest date of its reported ends; NaN while there is none, and where it was not kept. */
+  endedAt: number;
+  /** The newest date of what shows that it works: a report, or a fill; NaN while nothing does. */
+  workedAt: number;
+  /** The newest report of that: its date, and what the order may trade in all by its figures. */
+  worked: { readonly at: number; readonly total: Amount } | undefined;
   /** What the ending said has filled. */
   filledReported: Amount;
   /** When the quantity was reported last; NaN while it was not. */

@@ -5,12 +5,15 @@ import type { OrderTransition } from "../../contracts/src/records/order.ts";
 import * as amounts from "../money/amount.ts";
 import { type Amount, parseAmount } from "../money/amount.ts";
 import type { Books } from "../state/records.ts";
+import { noteEnd, noteReport, rememberedOrder, worksAgain } from "./ended-orders.ts";
 import type { Amended, OpenOrder } from "./open-order.ts";
-import { noAmendments, noteSending, type OrderBook, reserveAgain, settle } from "./reservations.ts";
+import { noAmendments, noteSending, type OrderBook, reserveAgain, settle, settleEnded } from "./reservations.ts";
 
 const endings: ReadonlySet<string> = new Set(["REJECTED", "CANCELLED", "EXPIRED", "FILLED"]);
 /** States that only an order has that reached a broker. */
 const withBroker: ReadonlySet<string> = new Set(["ROUTED", "WORKING", "PARTIALLY_FILLED", "CANCEL_PENDING"]);
+/** What only an order reports that is in the market. */
+const showsWork: ReadonlySet<string> = new Set(["WORKING", "PARTIALLY_FILLED"]);
 /** States that only an order has that was sent, or may have been. */
 const showsSending: ReadonlySet<string> = new Set([...withBroker, "UNKNOWN"]);
 
@@ -18,26 +21,32 @@ const showsSending: ReadonlySet<string> = new Set([...withBroker, "UNKNOWN"]);
 export interface TransitionEffect {
   /** The order, or terms of it, had expired unsent, and count again. */
   readonly reservedAgain: boolean;
+  /** Its end was reported before, and it works after that. */
+  readonly worksAgain: boolean;
 }
 
-const nothingMore: TransitionEffect = { reservedAgain: false };
+const nothingMore: TransitionEffect = { reservedAgain: false, worksAgain: false };
 
 /** Invariants 3 to 5, 8 and 9. A transition of an order that is not open says nothing about exposure. */
 export function applyTransition(books: Books, orders: OrderBook, transition: OrderTransition): TransitionEffect {
-  const order = orders.open.get(transition.order_id) ?? orders.expired.get(transition.order_id);
+  const order = orders.open.get(transition.order_id) ?? rememberedOrder(orders, transition.order_id);
   if (order === undefined || order.fund.id !== transition.fund_id) return nothingMore;
   const isExpired = order.expired;
+  const didWorkAgain = worksAgain(order);
   let isTermsAgain = false;
   const at = instant.parse(transition.at);
   if (withBroker.has(transition.to)) order.sent = true;
   if (transition.dropped_amendment_key !== undefined) dropAmendment(order, transition.dropped_amendment_key);
   if (endings.has(transition.to)) {
-    order.ended = true;
+    noteEnd(order, at);
     order.filledReported = amounts.larger(order.filledReported, parseAmount(transition.filled_quantity));
     // What it tells to have traded and no fill has reported yet must have been sent.
     noteSending(order, at);
   } else {
     if (showsSending.has(transition.to)) noteSending(order, at);
+    if (showsWork.has(transition.to)) {
+      noteReport(order, at, transition.filled_quantity, transition.remaining_quantity);
+    }
     if (!order.ended && transition.quantity !== undefined) {
       isTermsAgain = tellTerms(order, parseAmount(transition.quantity), at);
     }
@@ -45,8 +54,13 @@ export function applyTransition(books: Books, orders: OrderBook, transition: Ord
     if (isExpired && !Number.isNaN(order.unsentUntil)) return nothingMore;
   }
   if (isExpired) reserveAgain(books, orders, order);
+  else if (orders.unfilled.get(order.id) === order) settleEnded(books, orders, order);
   else settle(books, orders, order);
-  return { reservedAgain: (isExpired || isTermsAgain) && !amounts.isNothing(order.remaining) };
+  const isReserved = !amounts.isNothing(order.remaining);
+  return {
+    reservedAgain: (isExpired || isTermsAgain) && isReserved,
+    worksAgain: !didWorkAgain && worksAgain(order) && isReserved,
+  };
 }
 
 /** Invariant 9. Also one that had run out unsent: nobody will tell of it any more. */

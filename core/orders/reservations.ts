@@ -5,7 +5,7 @@
 //     quantities, the fills and the ending, whatever came first, so fills and transitions may arrive in any order.
 //  2. Fills always move the position: late, before the acknowledgement, beyond the quantity, or of an order that nobody asked about.
 //  3. An ending frees what cannot fill any more. If it tells of more fills than were seen, the difference stays until they come.
-//  4. UNKNOWN frees nothing. An ended order does not come back.
+//  4. UNKNOWN frees nothing. An ended order does not come back, unless something shows that it worked after its end (ended-orders.ts).
 //  5. Until a transition tells the new quantity, an amended order may still fill its old one.
 //  6. An order with nothing left to fill is gone.
 //  7. Only an order that is known to be with a broker can be lowered, and only below every quantity that may be in force and under the same
@@ -27,6 +27,7 @@ import { moveStrategyPending, moveStrategyPosition } from "../state/strategy-pos
 import { directionOf } from "../state/terms.ts";
 import type { AmendRefusal } from "../state/view.ts";
 import { noteBroker } from "./broker-holdings.ts";
+import { noteWork, remember, rememberedOrder, workedTotal, worksAgain } from "./ended-orders.ts";
 import type { Amended, OpenOrder } from "./open-order.ts";
 import { createOpenOrders, type OpenOrders } from "./open-orders.ts";
 import { areSameTerms, keptTerms, type OrderTerms } from "./order-terms.ts";
@@ -42,6 +43,8 @@ export interface OrderBook {
   newestTerms: OrderTerms | undefined;
   /** Approvals that ran out unsent, oldest first; the oldest of too many are forgotten. */
   readonly expired: Map<string, OpenOrder>;
+  /** Orders that ended before they were filled, oldest first; the oldest of too many are forgotten. */
+  readonly unfilled: Map<string, OpenOrder>;
   /** Open orders that may be past an unsent approval's time, by symbol and fund, as the last sweep found them. */
   lapsing: ReadonlyMap<SymbolBook, ReadonlyMap<FundBook, readonly OpenOrder[]>>;
 }
@@ -52,6 +55,7 @@ export function createOrderBook(): OrderBook {
     ended: boundedMap(endedMax),
     newestTerms: undefined,
     expired: new Map(),
+    unfilled: new Map(),
     lapsing: new Map(),
   };
 }
@@ -70,6 +74,8 @@ export interface FillEffect {
   /** Whether the order's approval had run out unsent, ever; and whether this fill reserves it again. */
   readonly afterExpiry: boolean;
   readonly reservedAgain: boolean;
+  /** Whether its end was reported before, and this shows that it works. */
+  readonly worksAgain: boolean;
   /** The fund's position in the symbol after it. */
   readonly position: Decimal;
   /** Where it is held; empty when nobody said. */
@@ -85,9 +91,12 @@ const amendmentsMax = 16;
 /** What may still fill (invariant 1). */
 function remainingOf(order: OpenOrder): Amount {
   if (order.expired) return amounts.nothing;
-  const atMost = order.ended ? order.filledReported : quantityInForce(order);
+  const isAgain = worksAgain(order);
+  const isOver = order.ended && !isAgain;
+  const inForce = isOver ? order.filledReported : quantityInForce(order);
+  const atMost = isAgain ? workedTotal(order, inForce) : inForce;
   // An ending tells what had traded by then, also what was busted; what may trade anew is what is not filled (busts.ts).
-  const filled = order.ended ? amounts.plus(order.filled, order.busted) : order.filled;
+  const filled = isOver ? amounts.plus(order.filled, order.busted) : order.filled;
   return amounts.isMore(atMost, filled) ? amounts.minus(atMost, filled) : amounts.nothing;
 }
 
@@ -117,11 +126,19 @@ function leave(orders: OrderBook, order: OpenOrder): void {
   // An amendment that comes too late for it is no new order (invariant 4).
   orders.open.end(order.id);
   orders.ended?.set(order.id, order);
+  if (order.ended && amounts.isMore(quantityInForce(order), order.filled)) remember(orders.unfilled, order);
+}
+
+/** Of an order that ended: it counts again when it may trade any more. */
+export function settleEnded(books: Books, orders: OrderBook, order: OpenOrder): void {
+  if (!amounts.isNothing(remainingOf(order))) reserveAgain(books, orders, order);
+  else if (!amounts.isMore(quantityInForce(order), order.filled)) orders.unfilled.delete(order.id);
 }
 
 /** Invariant 8: counts again in full. */
 export function reserveAgain(books: Books, orders: OrderBook, order: OpenOrder): void {
   orders.expired.delete(order.id);
+  orders.unfilled.delete(order.id);
   order.expired = false;
   order.released = false;
   order.book = symbolBookOf(books, order.book.symbol);
@@ -146,6 +163,7 @@ export function reopen(books: Books, orders: OrderBook, orderId: string): OpenOr
   const order = orders.ended?.get(orderId);
   if (order === undefined) return undefined;
   orders.ended?.delete(orderId);
+  orders.unfilled.delete(orderId);
   order.book = symbolBookOf(books, order.book.symbol);
   orders.open.add(order);
   order.fund.openOrders += 1;
@@ -198,6 +216,9 @@ export function reserve(
     filled: amounts.nothing,
     busted: amounts.nothing,
     ended: false,
+    endedAt: Number.NaN,
+    workedAt: Number.NaN,
+    worked: undefined,
     filledReported: amounts.nothing,
     termsAt: Number.NaN,
     awaitsVerdict: false,
@@ -205,6 +226,7 @@ export function reserve(
   };
   orders.open.add(order);
   if (orders.expired.size > 0) orders.expired.delete(order.id);
+  if (orders.unfilled.size > 0) orders.unfilled.delete(order.id);
   fund.openOrders += 1;
   hold(books, order, order.remaining);
   return order;
@@ -318,6 +340,7 @@ const unknownOrder = {
   isExit: false,
   afterExpiry: false,
   reservedAgain: false,
+  worksAgain: false,
   askedAt: Number.NaN,
 } as const;
 
@@ -336,7 +359,7 @@ export function applyFill(books: Books, orders: OrderBook, fill: Fill): FillEffe
   moveStrategyPosition(books.strategyPositions, fund.id, fill.strategy_id, fill.symbol, change);
   if (fill.kind === "CROSS") return crossed(toDecimal(positionAt(fund, rowOf(fund, book.slot))));
   const position = toDecimal(amounts.plus(positionAt(fund, rowOf(fund, book.slot)), change));
-  const order = orders.open.get(fill.order_id) ?? orders.expired.get(fill.order_id);
+  const order = orders.open.get(fill.order_id) ?? rememberedOrder(orders, fill.order_id);
   // A fill that names an open order and contradicts it moves what it says, and leaves the order's reservation alone.
   const isOwn =
     order !== undefined && order.fund === fund && order.book.symbol === book.symbol && order.direction === direction;
@@ -344,14 +367,21 @@ export function applyFill(books: Books, orders: OrderBook, fill: Fill): FillEffe
   if (isExpired) reserveAgain(books, orders, order);
   movePosition(books, fund, book, change);
   const broker = noteBroker(books, fill, isOwn ? order.terms?.broker : undefined);
-  if (!isOwn) return { ...unknownOrder, contradicts: order !== undefined, position, broker };
+  const isGone = order !== undefined && orders.unfilled.has(order.id);
+  if (!isOwn) return { ...unknownOrder, contradicts: order !== undefined && !isGone, position, broker };
+  const wasOver = order.ended && !worksAgain(order);
+  const filledAt = instant.parse(fill.filled_at);
   order.filled = amounts.plus(order.filled, quantity);
+  noteWork(order, filledAt);
+  if (isGone) settleEnded(books, orders, order);
+  // It came late, and the order is over.
+  if (isGone && amounts.isNothing(order.remaining)) return { ...unknownOrder, position, broker };
   const inForce = quantityInForce(order);
   const overfill = amounts.isMore(order.filled, inForce)
     ? toDecimal(amounts.minus(order.filled, inForce))
     : decimal.zero;
   order.sent = true;
-  noteSending(order, instant.parse(fill.filled_at));
+  noteSending(order, filledAt);
   settle(books, orders, order);
   const closed = amounts.isNothing(order.remaining);
   return {
@@ -365,5 +395,6 @@ export function applyFill(books: Books, orders: OrderBook, fill: Fill): FillEffe
     askedAt: order.approvedAt,
     afterExpiry: order.expiredOnce,
     reservedAgain: isExpired && !closed,
+    worksAgain: wasOver && worksAgain(order) && !closed,
   };
 }

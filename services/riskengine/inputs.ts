@@ -23,7 +23,7 @@ import { foreignSourceOf, isForeign } from "../shared/foreign-intake.ts";
 import { fundLane } from "../shared/fund-lane.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import type { Alarms } from "./alarms.ts";
-import { sentAfterExpiry } from "./approvals/approvals.ts";
+import { sentAfterExpiry, worksAfterItsEnd } from "./approvals/approvals.ts";
 import type { FillBlocks } from "./blocks/fill-blocks.ts";
 import type { ValueBlocks } from "./blocks/value-blocks.ts";
 import type { Figures } from "./figures.ts";
@@ -104,8 +104,9 @@ export async function hearInputs(options: InputsOptions): Promise<Inputs> {
     const at = isAhead(transition.at, `orders ${transition.fund_id}`) ? instant.format(clock.now()) : transition.at;
     const step = { ...transition, at };
     // The same step twice is one step.
-    const { reservedAgain } = engine.applyTransition(step);
+    const { reservedAgain, worksAgain } = engine.applyTransition(step);
     if (reservedAgain) sentAfterExpiry(alarms, step.order_id, step.fund_id);
+    if (worksAgain) worksAfterItsEnd(alarms, step.order_id, step.fund_id);
     await taking.write(`event ${event.id}`, { entry: taking.entryOf("transition", step) });
   }
 

@@ -13,7 +13,7 @@ import { reversalOf } from "../../core/orders/busts.ts";
 import type { JournalEntry, JournalKind } from "../../ports/risk-store.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import type { Alarms } from "./alarms.ts";
-import { sentAfterExpiry } from "./approvals/approvals.ts";
+import { sentAfterExpiry, worksAfterItsEnd } from "./approvals/approvals.ts";
 import type { BlockEntry, EndEntry, FillBlocks } from "./blocks/fill-blocks.ts";
 import type { GroupCommit } from "./journal/group-commit.ts";
 import type { Drawdown } from "./losses/drawdown.ts";
@@ -97,6 +97,7 @@ export function createTakeFills(options: TakeFillsOptions): TakeFills {
       const judged = fillBlocks.judge(fill, effect, record);
       if (effect.afterExpiry) filledAfterExpiry(fill);
       if (effect.reservedAgain) sentAfterExpiry(alarms, fill.order_id, fill.fund_id);
+      if (effect.worksAgain) worksAfterItsEnd(alarms, fill.order_id, fill.fund_id);
       // With where it is held: a bust must find it there, also when its order is long gone.
       const held = effect.broker === "" ? {} : { broker: effect.broker };
       const booked = publisher === undefined ? fill : { ...fill, ...held, published_by: publisher };

@@ -32,9 +32,16 @@ export interface NaiveOrder {
   ended: boolean;
   reported: bigint;
   reportedAt: string;
+  /** The newest of its reported ends, and of what shows that it works; empty while there is none. */
+  endedAt: string;
+  workedAt: string;
+  /** The newest report that it works. */
+  worked: { readonly at: string; readonly total: bigint } | undefined;
 }
 
 export interface NaiveBooks {
+  /** Those that ended before they were filled. */
+  readonly gone: Map<string, NaiveOrder>;
   /** By fund, then by symbol; only what is not zero. */
   readonly positions: Map<string, Map<string, bigint>>;
   readonly open: Map<string, NaiveOrder>;
@@ -64,21 +71,32 @@ const magnitude = (value: bigint): bigint => (value < 0n ? -value : value);
 const upwards = (dividend: bigint, divisor: bigint): bigint => (dividend + divisor - 1n) / divisor;
 const isBuy = (side: string): boolean => side === "BUY" || side === "BUY_TO_COVER";
 
+const isLater = (at: string, than: string): boolean =>
+  at !== "" && than !== "" && Date.parse(at) - Date.parse(than) > 5_000;
+
+function atMostOf(order: NaiveOrder): bigint {
+  const approved = largest([order.quantity, ...order.waiting.map(({ quantity }) => quantity)]);
+  if (!order.ended) return approved;
+  if (!isLater(order.workedAt, order.endedAt)) return order.reported;
+  if (order.worked === undefined || !isLater(order.worked.at, order.endedAt)) return approved;
+  const total = largest([order.worked.total, order.reported]);
+  return total < approved ? total : approved;
+}
+
 export function remaining(order: NaiveOrder): bigint {
-  const atMost = order.ended
-    ? order.reported
-    : largest([order.quantity, ...order.waiting.map(({ quantity }) => quantity)]);
+  const atMost = atMostOf(order);
   return atMost > order.filled ? atMost - order.filled : 0n;
 }
 
 /** Everything that happened, one after the other, from nothing. */
 export function naiveBooks(happenings: readonly Happening[]): NaiveBooks {
-  const books: NaiveBooks = { positions: new Map(), open: new Map() };
+  const books: NaiveBooks = { positions: new Map(), open: new Map(), gone: new Map() };
   for (const happening of happenings) {
     if (happening.kind === "approval") approve(books, happening.order);
     else if (happening.kind === "fill") fillOne(books, happening.fill);
     else tell(books, happening.transition);
-    for (const [id, order] of books.open) if (remaining(order) === 0n) books.open.delete(id);
+    for (const [id, order] of books.open) if (remaining(order) === 0n) close(books, id, order);
+    for (const [id, order] of books.gone) if (remaining(order) > 0n) comeBack(books, id, order);
   }
   for (const held of books.positions.values()) {
     for (const [symbol, quantity] of held) if (quantity === 0n) held.delete(symbol);
@@ -86,11 +104,23 @@ export function naiveBooks(happenings: readonly Happening[]): NaiveBooks {
   return books;
 }
 
-function approve({ open }: NaiveBooks, order: Order): void {
+function close({ open, gone }: NaiveBooks, id: string, order: NaiveOrder): void {
+  open.delete(id);
+  if (order.ended) gone.set(id, order);
+}
+
+function comeBack({ open, gone }: NaiveBooks, id: string, order: NaiveOrder): void {
+  gone.delete(id);
+  open.set(id, order);
+}
+
+function approve({ open, gone }: NaiveBooks, order: Order): void {
+  gone.delete(order.order_id);
   const known = open.get(order.order_id);
   const [quantity, terms] = [units(order.quantity), termsOf(order)];
   const life = { waiting: [], sent: false, filled: 0n, ended: false, reported: 0n, reportedAt: "" };
-  if (known === undefined) open.set(order.order_id, { order, quantity, terms, ...life });
+  const dates = { endedAt: "", workedAt: "", worked: undefined };
+  if (known === undefined) open.set(order.order_id, { order, quantity, terms, ...life, ...dates });
   else known.waiting.push({ quantity, terms });
 }
 
@@ -114,35 +144,47 @@ export function lowersNaively({ open }: NaiveBooks, order: Order): boolean {
   return quantity < known.quantity && known.waiting.every((other) => quantity <= other.quantity);
 }
 
-function fillOne({ positions, open }: NaiveBooks, fill: Fill): void {
+function fillOne({ positions, open, gone }: NaiveBooks, fill: Fill): void {
   const held = positions.get(fill.fund_id) ?? new Map<string, bigint>();
   positions.set(fill.fund_id, held);
   const quantity = units(fill.quantity);
   held.set(fill.symbol, (held.get(fill.symbol) ?? 0n) + (isBuy(fill.side) ? quantity : -quantity));
-  const known = open.get(fill.order_id);
+  const known = open.get(fill.order_id) ?? gone.get(fill.order_id);
   if (known === undefined) return;
   const { order } = known;
   const isOwn = order.fund_id === fill.fund_id && order.symbol === fill.symbol;
   if (isOwn && isBuy(order.side) === isBuy(fill.side)) {
     known.filled += quantity;
     known.sent = true;
+    if (fill.filled_at > known.workedAt) known.workedAt = fill.filled_at;
   }
 }
 
-function tell({ open }: NaiveBooks, transition: OrderTransition): void {
-  const known = open.get(transition.order_id);
+function tell({ open, gone }: NaiveBooks, transition: OrderTransition): void {
+  const known = open.get(transition.order_id) ?? gone.get(transition.order_id);
   if (known === undefined || known.order.fund_id !== transition.fund_id) return;
   if (["ROUTED", "WORKING", "PARTIALLY_FILLED", "CANCEL_PENDING"].includes(transition.to)) known.sent = true;
   if (["REJECTED", "CANCELLED", "EXPIRED", "FILLED"].includes(transition.to)) {
     known.ended = true;
     known.reported = largest([known.reported, units(transition.filled_quantity)]);
-  } else if (!known.ended && transition.quantity !== undefined && transition.at >= known.reportedAt) {
+    if (transition.at > known.endedAt) known.endedAt = transition.at;
+  }
+  if (["WORKING", "PARTIALLY_FILLED"].includes(transition.to)) works(known, transition);
+  if (!known.ended && transition.quantity !== undefined && transition.at >= known.reportedAt) {
     known.reportedAt = transition.at;
     known.quantity = units(transition.quantity);
     const index = known.waiting.findIndex(({ quantity }) => quantity === known.quantity);
     known.terms = known.waiting[index]?.terms ?? known.terms;
     if (index !== -1) known.waiting = known.waiting.slice(index + 1);
   }
+}
+
+function works(known: NaiveOrder, { at, filled_quantity, remaining_quantity }: OrderTransition): void {
+  if (at > known.workedAt) known.workedAt = at;
+  const total = units(filled_quantity) + units(remaining_quantity);
+  const { worked } = known;
+  if (worked === undefined || at > worked.at || (at === worked.at && total > worked.total))
+    known.worked = { at, total };
 }
 
 /** What one unit is worth in the fund's currency, rounded up at every step; undefined without a price or a rate. */

@@ -262,7 +262,8 @@ export function randomLife(prng: Prng): Life {
     if (!sides.includes(order.side as (typeof sides)[number]) || isAsked(order)) return;
     const part = chosen === undefined ? 10n ** 18n : (remaining(chosen) * BigInt(1 + prng.below(12))) / 10n;
     count += 1;
-    const fill = fillOf(order, text(part > 0n ? part : 10n ** 18n), count);
+    const traded = fillOf(order, text(part > 0n ? part : 10n ** 18n), count);
+    const fill = prng.chance(0.5) ? traded : { ...traded, filled_at: instant.format(life.at) };
     life.happenings.push({ kind: "fill", fill });
     life.entries.push({ kind: "fill", fill });
     for (const engine of engines) engine.applyFill(fill);
@@ -273,14 +274,18 @@ export function randomLife(prng: Prng): Life {
   }
 
   function tellSomething(engines: readonly Engine[]): void {
-    const open = [...life.books().open.values()].filter(({ order }) => !isAsked(order));
-    if (open.length === 0) return;
-    const chosen = pick(open);
+    const { open, gone } = life.books();
+    const some = prng.chance(0.2) ? [...open.values(), ...gone.values()] : [...open.values()];
+    const named = some.filter(({ order }) => !isAsked(order));
+    if (named.length === 0) return;
+    const chosen = pick(named);
     const at = instant.format(prng.chance(0.9) ? life.at : startOfDay);
     const transition = prng.chance(0.5)
       ? transitionOf(chosen.order, pick(endings), { filled_quantity: text(reported(chosen.filled)), at })
       : transitionOf(chosen.order, prng.chance(0.4) ? "UNKNOWN" : "WORKING", {
           ...(prng.chance(0.5) && { quantity: text(pick([chosen, ...chosen.waiting]).quantity) }),
+          filled_quantity: text(reported(chosen.filled)),
+          remaining_quantity: text(prng.chance(0.7) ? remaining(chosen) : BigInt(prng.below(60)) * 10n ** 18n),
           at,
         });
     life.happenings.push({ kind: "transition", transition });

@@ -17,6 +17,10 @@ export const alarms = {
     "critical",
     "An event of a foreign system was refused where it entered: the sentence names its publisher, the event and what is wrong.",
   ),
+  ORDER_WORKS_AFTER_END: alarm(
+    "critical",
+    "An order whose end was reported works, or trades, more than 5 s after it: what it may still trade is reserved again.",
+  ),
   ORDER_OF_ANOTHER: alarm(
     "critical",
     "A source confirmed, released, amended or reported on orders that another source asked for: all of it was refused. At most one a minute for each source, with how many and the first ten.",

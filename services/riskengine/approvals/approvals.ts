@@ -335,6 +335,12 @@ export function sentAfterExpiry(alarms: Pick<Alarms, "raise">, orderId: string, 
   alarms.raise("SENT_AFTER_EXPIRY", orderId, sentence);
 }
 
+/** Its end was reported, and something dated later shows that it works. */
+export function worksAfterItsEnd(alarms: Pick<Alarms, "raise">, orderId: string, fundId: string): void {
+  const sentence = `Order ${orderId} of ${fundId} was reported as ended, and works after that; what it may still trade is reserved again, until a later end of it is reported or an operator ends it: ctl riskengine approvals end ${orderId}.`;
+  alarms.raise("ORDER_WORKS_AFTER_END", orderId, sentence);
+}
+
 /** When it runs out, empty when it was sent, and its order's id, with a slash between them. */
 function approvalMark(text: string): { readonly unsentUntil: number; readonly orderId: string } {
   const slash = text.indexOf("/");
