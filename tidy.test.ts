@@ -9,6 +9,7 @@ import { realTimeFiles } from "./scripts/real-time.js";
 import { isNeverRepeated, neverRepeated } from "./scripts/repeats.js";
 import { readCommitted } from "./scripts/test-times.js";
 import { circlesOf } from "./testkit/tidy/circles.ts";
+import { type ApiDocument, everyDeclaration, ownershipComplaint } from "./testkit/tidy/ownership.ts";
 import { privateWordComplaints } from "./testkit/tidy/private-words.ts";
 import { figureComplaint, quotedFigures } from "./testkit/tidy/quoted-figures.ts";
 import { judge } from "./testkit/tidy/rules.ts";
@@ -81,6 +82,21 @@ describe("the repository is tidy", () => {
       "// The caller is told so; look at it as it wishes. Told of a halt, untold, it is reported to the chat.";
     expect(privateWordComplaints("a.ts", english)).toEqual([]);
     expect(files.flatMap((path) => privateWordComplaints(path, read(path)))).toEqual([]);
+  });
+
+  test("every operation and foreign event says whose that must be which it names", () => {
+    const all = everyDeclaration(JSON.parse(read("edges/client/openapi.json")) as ApiDocument);
+    expect(all.flatMap((declared) => ownershipComplaint(declared) ?? [])).toEqual([]);
+    const named = (name: string) => all.filter((declared) => declared.name === name);
+    const planted = [...named("GetHeadroom"), ...named("RotateWebhookSecret"), ...named("svc.v1.oms.fills.created")];
+    expect(planted.map((declared) => ownershipComplaint({ ...declared, whose: [] }))).toEqual([
+      expect.stringMatching(/^GetHeadroom names fund_id, price and does not say whose/),
+      expect.stringMatching(/^RotateWebhookSecret names fund_id and does not say whose/),
+      expect.stringMatching(/^svc.v1.oms.fills.created names .*order_id.* and does not say whose/),
+    ]);
+    expect(named("GetHeadroom").map((declared) => ownershipComplaint({ ...declared, whose: ["anyone"] }))).toEqual([
+      expect.stringMatching(/^GetHeadroom names fund_id, price, and any token may/),
+    ]);
   });
 
   test("every path named in ARCHITECTURE.md exists", () => {

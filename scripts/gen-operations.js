@@ -70,9 +70,9 @@ function whoseName(place, word) {
 const isNaming = (name) =>
   ["fund_id", "strategy_id", "subject_id", "nav", "price"].includes(name) || name.endsWith("order_id");
 
-/** Where a message has such fields, with dots; a list is marked by brackets. */
+/** Where a message has such fields, with dots; a list is marked by brackets. A message may hold one like itself, and that one's are found as well. */
 function namingPaths(message, before = "", around = []) {
-  if (around.includes(message.typeName)) return [];
+  if (around.filter((name) => name === message.typeName).length > 1) return [];
   return message.fields.flatMap((field) => {
     const path = `${before}${field.name}${field.fieldKind === "list" ? "[]" : ""}`;
     const own = isNaming(field.name) ? [path] : [];

@@ -2,6 +2,7 @@
 import { type Allowed, mayCall, type Operation, operations, publishers, roles } from "../../contracts/src/authority.ts";
 import { platformServices } from "../../contracts/src/platform-services.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
+import { type Cell, eventRows, type MatrixRow, operationRows } from "../../testkit/ownership/matrix.ts";
 
 /** Why nobody has to say who they are; an operation that is open without a reason here is a mistake. */
 const whyOpen: Readonly<Partial<Record<Operation, string>>> = {
@@ -52,6 +53,19 @@ function subjectTable(): string[] {
 const forAnyRole = everyOperation.filter((operation) => allowedOf(operation) === "authenticated");
 const named = (all: readonly string[]): string => all.map((name) => `\`${name}\``).join(" and ");
 
+const cellText = (cell: Cell): string => (cell === "taken" || cell === "left out" ? cell : `\`${cell}\``);
+
+function whoseTable(what: string, rows: readonly MatrixRow[]): string[] {
+  return [
+    `| ${what} | whose | its own | another fund's |`,
+    "|---|---|---|---|",
+    ...rows.map(({ name, whose, own, anotherFunds }) => {
+      const words = whose.map((word) => word.replace("_", " ")).join(", ");
+      return `| \`${name}\` | ${words} | ${cellText(own)} | ${cellText(anotherFunds)} |`;
+    }),
+  ];
+}
+
 /** The whole of docs/authority.md. */
 export function authorityDocument(): string {
   return [
@@ -82,6 +96,23 @@ export function authorityDocument(): string {
     "A machine's token has the role service and names the operations it was issued for. It opens those that it names and its role",
     "allows, so it can be narrower than the column above and never wider. What is open to anyone or needs no role stays open to",
     "it. The actor of what a machine does is its token's name, never a field of the request.",
+    "",
+    "## Whose it must be",
+    "",
+    "A declaration also says whose that must be which a machine's token names, and the guard of every way in is made from it",
+    "([0086](decisions/0086-ownership-is-declared.md)). `fund`: a fund that the token names",
+    "([0081](decisions/0081-tokens-name-their-funds.md)); `every fund`: it tells of all funds alike, so a token that names some may not; `asker`: the",
+    "source that asked for the order; `valuer` and `pricer`: the source whose values of the fund, or prices of the instrument, count; `anyone`:",
+    "whoever may call it, as people may. Below is what a token that names funds is answered. A token that names none speaks of every fund.",
+    "",
+    "A request that could name a fund and does not is about every fund, and is refused. `left out`: the answer has no rows of other",
+    "funds. A halt of the firm takes a token of every fund, whatever fund it names. `GetReferenceData` of `funds` does as well.",
+    "",
+    ...whoseTable("operation", operationRows()),
+    "",
+    "Of events that programs outside publish, over gRPC:",
+    "",
+    ...whoseTable("event", eventRows()),
     "",
     "## Subjects",
     "",

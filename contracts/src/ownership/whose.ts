@@ -1,15 +1,14 @@
 // Whose it must be of which a caller speaks, as operations and events declare it (docs/decisions/0086-ownership-is-declared.md). A machine's token may name
 // the funds that it speaks of; every way in asks here, so that all of them say the same. People and tokens that name no funds speak of every fund.
 
-export const whoseWords = ["asker", "fund", "valuer", "pricer", "anyone", "every_fund"] as const;
 /** `contracts/proto/portcullis/v1/options.proto` says what each word means. */
-export type Whose = (typeof whoseWords)[number];
+export type Whose = "asker" | "fund" | "valuer" | "pricer" | "anyone" | "every_fund";
 
 /** Of a token; absent means every fund. */
 export type TokenFunds = readonly string[] | undefined;
 
 /** Where a message names funds, with dots; brackets mark a list. */
-export type FundPaths = readonly string[];
+type FundPaths = readonly string[];
 
 /** Of all that a message names. */
 export function isFundPath(path: string): boolean {

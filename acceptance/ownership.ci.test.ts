@@ -1,0 +1,297 @@
+// The matrix of docs/authority.md, from outside: every operation and event that a machine may ask or publish, with a token that names one fund, about that
+// fund and about another one, over gRPC and over every route.
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { codecOf, describedServices } from "../adapters/grpc/definitions.ts";
+import { type Operation, operations, serviceOperations } from "../contracts/src/authority.ts";
+import { namedByProcedures, sharedRows } from "../contracts/src/generated/authority.ts";
+import { declaredRoutes } from "../contracts/src/generated/routes.ts";
+import { isFundPath } from "../contracts/src/ownership/whose.ts";
+import { type CallOutcome, type TestClient, testClient } from "../testkit/grpc/test-client.ts";
+import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts";
+import { operatorUrl } from "../testkit/login.ts";
+import { type Cell, eventRows, operationRows } from "../testkit/ownership/matrix.ts";
+import { emptyMessage, namingMessage } from "../testkit/ownership/naming-message.ts";
+import { type Asking, withAsking } from "../testkit/shared/asking.ts";
+import { type SharedFund, sharedPlatform } from "../testkit/shared/shared-platform.ts";
+
+const shared = sharedPlatform({ funds: 2 });
+const rows = operationRows().filter(({ name }) => serviceOperations.includes(name as Operation));
+const clients = new Map<string, TestClient>();
+const reason = "the matrix of ownership";
+
+/** A fund with an order that rests and an approval that nobody sent. */
+interface Side {
+  readonly fund: SharedFund;
+  readonly orderId: string;
+  readonly approvalId: string;
+}
+let own: Side;
+let theirs: Side;
+/** Tokens of the first fund, by the operations that each names: one names 64 at most. */
+const tokens = new Map<string, string>();
+let everyFundToken = "";
+/** A limit below the market. */
+let restsAt = "";
+let issued: readonly string[] = [];
+
+beforeAll(async () => {
+  await withAsking(shared.platform, async (asking) => {
+    const [mine, another] = shared.funds as [SharedFund, SharedFund];
+    for (const named of [serviceOperations.slice(0, 60), serviceOperations.slice(60)]) {
+      const token = await tokenOf(asking, named, [mine.fundId]);
+      for (const operation of named) tokens.set(operation, token);
+    }
+    everyFundToken = await tokenOf(asking, ["CheckOrder", "CancelOrder", "ReleaseApproval"]);
+    const [quote] = (await asking.ask("GET", "/v1/market/quotes?symbols=AAPL")) as [{ readonly bid: string }];
+    restsAt = (Number(quote.bid) * 0.97).toFixed(2);
+    own = await sideOf(asking, mine);
+    theirs = await sideOf(asking, another);
+  });
+}, 60_000);
+
+afterAll(async () => {
+  for (const { orderId, approvalId } of [own, theirs].filter((side) => side !== undefined)) {
+    await grpc("Oms/CancelOrder", { order_id: orderId, reason }, everyFundToken);
+    await grpc("RiskEngine/ReleaseApproval", { order_id: approvalId, reason }, everyFundToken);
+  }
+  await withAsking(shared.platform, async ({ ask }) => {
+    for (const id of issued) await ask("DELETE", `/v1/service-tokens/${id}`);
+  });
+  for (const client of clients.values()) client.close();
+});
+
+async function tokenOf({ askProven }: Asking, named: readonly Operation[], funds?: readonly string[]): Promise<string> {
+  const parameters = { name: "matrix", operations: named, expires_in_s: 600, ...(funds && { funds }) };
+  const action = { action: "IssueServiceToken", parameters } as const;
+  const made = (await askProven("POST", "/v1/service-tokens", action, parameters)) as { id: string; token: string };
+  issued = [...issued, made.id];
+  return made.token;
+}
+
+function orderOf({ fundId, strategyId }: SharedFund, id: string) {
+  const terms = { order_type: "LIMIT", limit_price: restsAt, tif: "GTC", broker: "paper", asset_class: "EQUITY" };
+  const about = { fund_id: fundId, strategy_id: strategyId, symbol: "AAPL", side: "BUY", quantity: "1" };
+  return { order_id: `${fundId}-${id}`, idempotency_key: `${fundId}-${id}`, ...about, ...terms };
+}
+
+async function sideOf({ ask }: Asking, fund: SharedFund): Promise<Side> {
+  const [resting, approved] = [orderOf(fund, "rests"), orderOf(fund, "approved")];
+  await ask("POST", "/v1/oms/orders", resting);
+  const order = { ...emptyMessage("svc.v1.Order"), ...approved, actor: "matrix" };
+  const checked = await grpc("RiskEngine/CheckOrder", order, everyFundToken);
+  expect(checked.answer, JSON.stringify(checked.answer)).toMatchObject({ approved: true });
+  return { fund, orderId: resting.order_id, approvalId: approved.order_id };
+}
+
+const processes: Readonly<Record<string, string>> = {
+  RiskEngine: "riskengine",
+  Oms: "oms",
+  Treasury: "treasury",
+  Research: "research",
+};
+
+function grpc(
+  procedure: string,
+  message: object,
+  bearer = tokens.get(operationOf(procedure)),
+): Promise<Pick<CallOutcome, "status" | "answer" | "metadata">> {
+  const [service = "", name = ""] = procedure.split("/");
+  const address = shared.platform.runFile().addresses[processes[service] ?? "operations"] ?? "";
+  const [host = "", port = ""] = address.split(":");
+  const client = clients.get(address) ?? testClient(host === "unix" ? { path: port } : { host, port: Number(port) });
+  clients.set(address, client);
+  const metadata = { authorization: `Bearer ${bearer}` };
+  const method = describedServices.find((one) => one.name === service)?.methods.find((one) => one.name === name);
+  if (method === undefined) throw new Error(`there is no procedure ${procedure}`);
+  if (!method.requestStream) return client.call(service, name, message, { metadata });
+  const same = (raw: Buffer): Buffer => raw;
+  return new Promise((resolve) => {
+    const stream = client.client.makeBidiStreamRequest(method.path, same, same, client.metadataOf(metadata));
+    let answer: unknown;
+    stream.on("data", (bytes: Buffer) => {
+      answer = codecOf(method.responseType).decode(bytes);
+      stream.end();
+    });
+    stream.on("error", () => undefined);
+    stream.on("status", ({ code, metadata: ended }) =>
+      resolve({ status: code === 0 ? "OK" : "failed", answer, metadata: ended }),
+    );
+    stream.write(Buffer.from(codecOf(method.requestType).encode(message).finish()));
+  });
+}
+
+/** What names the side where its request names an order, a strategy or something else and no fund. */
+const bySomething: Readonly<Record<string, (side: Side) => object>> = {
+  "Oms/CancelOrder": ({ orderId }) => ({ order_id: orderId, reason: "" }),
+  "Oms/AmendOrder": ({ orderId }) => ({ order_id: orderId, idempotency_key: "", reason }),
+  "Oms/GetOrder": ({ orderId }) => ({ order_id: orderId }),
+  // Its own is not sent: another one that nobody approved.
+  "RiskEngine/ConfirmSent": (side) => ({ order_id: side === own ? "nobody" : side.approvalId }),
+  "RiskEngine/ReleaseApproval": ({ approvalId }) => ({ order_id: approvalId, reason }),
+  "RiskDesk/GetDecisions": ({ approvalId }) => ({ order_id: approvalId }),
+  "Operations/AppendAudit": ({ fund }) => ({ subject_id: fund.fundId, action: "", actor: "" }),
+  "Operations/GetAuditTrail": ({ fund }) => ({ subject_id: fund.fundId, from_sequence: 0, count_max: 1 }),
+  // Research knows the strategies of the seeded funds.
+  "Research/GetBacktest": (side) => ({ strategy_id: side === own ? "nobody" : "beta-trend" }),
+  "Research/ListSignals": (side) => ({ strategy_id: side === own ? "nobody" : "beta-trend", count_max: 1 }),
+  "Treasury/GetReferenceData": (side) => ({ kind: side === own ? "fx" : "funds" }),
+};
+
+function requestsOf(procedure: string, type: string, side: Side): readonly object[] {
+  const paths = (namedByProcedures[procedure]?.request ?? []).filter(isFundPath);
+  if (paths.length > 0) return paths.map((path) => namingMessage(type, path, side.fund.fundId));
+  const empty = emptyMessage(type);
+  const something = bySomething[procedure];
+  return [something === undefined ? empty : { ...empty, ...something(side) }];
+}
+
+function operationOf(procedure: string): string {
+  return sharedRows[procedure] ?? procedure.slice(procedure.indexOf("/") + 1);
+}
+
+const proceduresOf = (operation: string) =>
+  describedServices.flatMap(({ name: service, methods }) =>
+    methods
+      .map((method) => ({ procedure: `${service}/${method.name}`, method }))
+      .filter(({ procedure }) => operationOf(procedure) === operation),
+  );
+
+/** Which cell of the matrix an answer is. */
+function cellOf(code: unknown, answer: unknown): Cell {
+  if (code === "FUND_NOT_YOURS") return "FUND_NOT_YOURS";
+  const { fundId, strategyId } = theirs.fund;
+  return [fundId, strategyId].some((name) => JSON.stringify(answer ?? "").includes(name)) ? "taken" : "left out";
+}
+
+/** Whose an alert is says the alert, and here there is none: adapters/grpc/guard/fund-guard.test.ts has that cell. */
+const here = rows.filter(({ name }) => name !== "GetWebhookSignal");
+
+test.each(here.map((row) => [row.name, row] as const))("%s over gRPC", async (operation, row) => {
+  const procedures = proceduresOf(operation);
+  for (const { procedure, method } of procedures) {
+    for (const message of requestsOf(procedure, method.requestType, own)) {
+      const { metadata } = await grpc(procedure, message);
+      const isRefused = metadata.get("portcullis-code")[0] === "FUND_NOT_YOURS";
+      expect(isRefused ? "FUND_NOT_YOURS" : "taken", `${procedure} of its own`).toBe(row.own);
+    }
+    for (const message of requestsOf(procedure, method.requestType, theirs)) {
+      const { answer, metadata } = await grpc(procedure, message);
+      expect(cellOf(metadata.get("portcullis-code")[0], answer), `${procedure} of another`).toBe(row.anotherFunds);
+    }
+  }
+});
+
+test("a halt of the firm, the document of the funds and a trail about an order take a token of every fund", async () => {
+  const firm = { severity: "FIRM_HALT", fund_id: own.fund.fundId, reason, requested_by: "" };
+  for (const [procedure, type, message] of [
+    ["RiskEngine/RequestHalt", "svc.v1.HaltRequest", firm],
+    ["Operations/RequestHalt", "svc.v1.HaltRequest", firm],
+    ["Treasury/GetReferenceData", "svc.v1.ReferenceDataRequest", { kind: "funds" }],
+    ["Operations/GetAuditTrail", "svc.v1.AuditTrailRequest", { subject_id: own.orderId }],
+  ] as const) {
+    const { metadata } = await grpc(procedure, { ...emptyMessage(type), ...message });
+    expect(metadata.get("portcullis-code")[0], procedure).toBe("FUND_NOT_YOURS");
+  }
+});
+
+test.each(eventRows().map((row) => [row.name, row] as const))(
+  "%s over every procedure that takes events",
+  async (subject, row) => {
+    for (const procedure of ["Publish", "PublishOrders", "PublishValues", "PublishPrices"]) {
+      for (const [side, cell] of [
+        [own, row.own],
+        [theirs, row.anotherFunds],
+      ] as const) {
+        const payload_json = JSON.stringify({ fund_id: side.fund.fundId });
+        const event = { id: "e-1", subject, payload_json, dry_run: true };
+        const { answer } = await grpc(`ForeignEvents/${procedure}`, event);
+        const { code } = answer as { readonly code: string };
+        // What is the token's own is read further, and found to be no such event.
+        expect(code, procedure).toBe(cell === "taken" ? "BUS_PAYLOAD_INVALID" : cell);
+      }
+    }
+  },
+);
+
+/** Bodies that the schema of their route lets through. */
+const bodies: Readonly<Record<string, (side: Side) => object>> = {
+  submitOrder: ({ fund }) => ({ ...orderOf(fund, "more"), dry_run: true }),
+  cancelOrder: () => ({ reason }),
+  amendOrder: () => ({ idempotency_key: "matrix", quantity: "1", reason }),
+  releaseApproval: () => ({ reason }),
+  requestHalt: ({ fund }) => ({ id: fund.strategyId, reason, confirmation: "HALT" }),
+  appendAudit: ({ fund }) => ({ subject_id: fund.fundId, action: "matrix.tried", data: {} }),
+  diffEnvelopes: () => ({}),
+};
+const placeOf: Readonly<Record<string, (side: Side) => string>> = {
+  fund_id: ({ fund }) => fund.fundId,
+  strategy_id: () => "beta-trend",
+  kind: () => "funds",
+  subject_id: ({ fund }) => fund.fundId,
+  order_id: ({ orderId }) => orderId,
+};
+
+test.each(
+  Object.values(declaredRoutes)
+    .filter(({ listener, operation }) => listener === "operator" && here.some(({ name }) => name === operation))
+    .map((route) => [route.id, route] as const),
+)("%s over HTTP", async (id, route) => {
+  const row = rows.find(({ name }) => name === route.operation);
+  if (row?.anotherFunds !== "FUND_NOT_YOURS") return;
+  const at = (side: Side) => {
+    const filled = route.path.replaceAll(/:([a-z_]+)\*?/g, (_all, name: string) =>
+      id === "releaseApproval" ? side.approvalId : (placeOf[name]?.(side) ?? "checkpoint"),
+    );
+    const query = { fund_id: side.fund.fundId, subject_id: side.fund.fundId, watchdog: "vpin", symbol: "AAPL" };
+    const taken = new Set(queryOf(id));
+    const asked = Object.entries(query).filter(([name]) => taken.has(name));
+    return route.method === "GET" ? `${filled}?${new URLSearchParams(asked)}` : filled;
+  };
+  const body = bodies[id];
+  if (route.method !== "GET" && body === undefined) throw new Error(`${id} has no body here`);
+  const answer = await fetchOnNewConnection(`${operatorUrl(shared.platform)}${at(theirs)}`, {
+    method: route.method,
+    headers: {
+      authorization: `Bearer ${tokens.get(route.operation)}`,
+      ...(body && { "content-type": "application/json" }),
+    },
+    ...(body && { body: JSON.stringify(body(theirs)) }),
+  });
+  const text = await answer.text();
+  expect([answer.status, (JSON.parse(text) as { code?: string }).code], `${at(theirs)}: ${text}`).toEqual([
+    403,
+    "FUND_NOT_YOURS",
+  ]);
+});
+
+interface OpenApi {
+  readonly paths: Readonly<
+    Record<
+      string,
+      Readonly<
+        Record<string, { readonly operationId: string; readonly parameters?: readonly { in: string; name: string }[] }>
+      >
+    >
+  >;
+}
+const openApi = JSON.parse(readFileSync("edges/client/openapi.json", "utf8")) as OpenApi;
+
+function queryOf(id: string): readonly string[] {
+  const found = Object.values(openApi.paths)
+    .flatMap((on) => Object.values(on))
+    .find(({ operationId }) => operationId === id);
+  return (found?.parameters ?? []).filter((one) => one.in === "query").map(({ name }) => name);
+}
+
+test("a stream of events without a fund takes a token of every fund", async () => {
+  const headers = { authorization: `Bearer ${tokens.get("TailEvents")}` };
+  const answer = await fetchOnNewConnection(`${operatorUrl(shared.platform)}/v1/events`, { headers });
+  expect(answer.status).toBe(403);
+  expect(await answer.json()).toMatchObject({ code: "FUND_NOT_YOURS" });
+});
+
+test("no row of the matrix is about an operation that nobody could ask", () => {
+  expect(rows.length).toBeGreaterThan(50);
+  expect(rows.filter(({ name }) => operations[name as Operation].allowed.length === 0)).toEqual([]);
+});
