@@ -43,11 +43,15 @@ function procedureOf(registry, file, service, method) {
   const roles = declared.roles.map((role) => roleName(place, role));
   if (new Set(roles).size !== roles.length) throw new DeclarationError(`${place} names a role twice`);
   const whose = declared.whose.map((word) => whoseName(place, word));
-  const { reads, internal, http, repeatable } = declared;
+  const { reads, internal, http, repeatable, tightens } = declared;
+  if (!/^(|always|(if|unless) [a-z_]+)$/.test(tightens) || (tightens !== "" && reads)) {
+    throw new DeclarationError(`${place} tightens ${tightens}, which is none of the forms that changes have`);
+  }
   if (repeatable && reads)
     throw new DeclarationError(`${place} only reads, so that it is repeatable goes without saying`);
   const operation = declared.name === "" ? method.name : declared.name;
-  return { place, service: service.name, method, operation, sentence, roles, reads, internal, whose, http, repeatable };
+  const words = { operation, sentence, roles, reads, internal, whose, http, repeatable, tightens };
+  return { place, service: service.name, method, ...words };
 }
 
 const roleNames = ["", "viewer", "operator", "risk_officer", "admin", "service"];
@@ -84,8 +88,8 @@ function namingPaths(message, before = "", around = []) {
 /** A row of the table of authority by its name. Procedures that share one must say the same of it. */
 function rowsOf(procedures) {
   const rows = new Map();
-  for (const { place, operation, sentence, roles, reads, internal, whose } of procedures) {
-    const words = whose.length === 0 ? {} : { whose };
+  for (const { place, operation, sentence, roles, reads, internal, whose, tightens } of procedures) {
+    const words = { ...(whose.length === 0 ? {} : { whose }), ...(tightens === "" ? {} : { tightens }) };
     const row = { sentence, allowed: roles, reads, ...(internal ? { internal } : {}), ...words };
     const known = rows.get(operation);
     if (known !== undefined && JSON.stringify(known) !== JSON.stringify(row)) {

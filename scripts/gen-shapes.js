@@ -39,10 +39,20 @@ function shapeOf(registry, file, message, isRequest) {
 
 const kinds = "KIND ID SYMBOL CURRENCY DECIMAL INSTANT DATE MOMENT LINE HASH COUNT FACTS PROOF".split(" ");
 const flags = [
-  ...["required", "positive", "nonNegative", "omitEmpty", "nullWhenAbsent", "mayBeMissing", "answerOnly", "hidden"],
+  ...[
+    "required",
+    "positive",
+    "nonNegative",
+    "omitEmpty",
+    "nullWhenAbsent",
+    "mayBeMissing",
+    "answerOnly",
+    "hidden",
+    "typed",
+  ],
 ];
 const bounds = ["minLength", "maxLength", "maxCount", "min", "max", "above", "below"];
-const words = ["pattern", "expected", "example"];
+const words = ["pattern", "expected", "example", "asItIs"];
 
 function fieldOf(registry, file, message, field) {
   const extension = registry.getExtension("portcullis.v1.field");
@@ -102,12 +112,17 @@ function checkField(place, shape) {
   const isText = type === "text" || type === "word";
   const about = (names) => names.find((name) => shape[name] !== undefined);
   const misplaced =
-    (isText ? about(["min", "max", "above", "below"]) : about(["minLength", "maxLength", "pattern", "positive"])) ??
+    (isText
+      ? about(["min", "max", "above", "below"])
+      : about(["minLength", "maxLength", "pattern", "positive", "typed"])) ??
     (kind !== undefined && !isText && type !== "struct" && type !== "whole" ? "kind" : undefined) ??
     (shape.list ? undefined : about(["maxCount"]));
   if (misplaced !== undefined) throw new DeclarationError(`${place} says ${misplaced}, which a ${type} cannot have`);
   if (pattern !== undefined && shape.expected === undefined) {
     throw new DeclarationError(`${place} has a pattern and does not say what was expected`);
+  }
+  if (shape.typed && shape.asItIs !== undefined) {
+    throw new DeclarationError(`${place} is typed by people, so it is not taken as it is`);
   }
   if (required && (optional || whenAbsent !== undefined)) {
     throw new DeclarationError(`${place} is required, so it cannot be absent`);

@@ -9,6 +9,7 @@ import type { HttpAnswer, HttpRequest, Listener, Route } from "../../ports/http.
 import { attemptSubject } from "../listener/attempt-subject.ts";
 import { shownBy } from "./bearer.ts";
 import { mountIntake, sendIntakeRefusal } from "./body/intake.ts";
+import { judgeTypedText } from "./body/typed-text.ts";
 import { addressOf } from "./caller-address.ts";
 import { askedUnder, handleOnce, readKey } from "./conditions/keyed-requests.ts";
 import { isNotModified } from "./conditions/not-modified.ts";
@@ -134,8 +135,11 @@ async function answer(
 ): Promise<FastifyReply> {
   const context = contextOf(request, listener);
   const tell = refusalReporter(route, request, { ports, guard });
-  const { query, body } = request;
-  const read = readInput(route, { params: paramsOf(route.path, request.params), query, body });
+  const { sent, errors } = judgeTypedText(route, guard.identityOf(request), request);
+  const read =
+    errors.length > 0
+      ? { ok: false as const, errors }
+      : readInput(route, { ...sent, params: paramsOf(route.path, request.params) });
   if (!read.ok) {
     const detail = detailOf(read.errors);
     tell("INVALID_ARGUMENT", detail);

@@ -26,6 +26,8 @@ interface OperationRule {
   readonly internal?: true;
   /** Whose that must be which it names. */
   readonly whose?: readonly Whose[];
+  /** "always", "if MEMBER" or "unless MEMBER": a person is not refused for what cannot be seen in the text that they typed. */
+  readonly tightens?: string;
 }
 
 export const operations = {

@@ -76,6 +76,10 @@ export interface FieldShape {
   readonly mayBeMissing?: true;
   readonly answerOnly?: true;
   readonly hidden?: true;
+  /** A person may write it anew. */
+  readonly typed?: true;
+  /** Why it is taken as it is. */
+  readonly asItIs?: string;
 }
 
 export interface MessageShape {

@@ -1,6 +1,7 @@
 // The operations that are no procedure of a service: what the gateway and the identity provider do by themselves, and reading what the audit log
 // holds sealed. Each is declared here once, with its routes, as those of the services are in the protos. A route that is in neither is not served.
 // `whose` says whose that must be which a machine's token names (ownership/whose.ts); what people name is anyone's.
+// What `tightens` is not refused for a character that cannot be seen; it is declared as in contracts/proto/portcullis/v1/options.proto.
 // What is `repeatable` comes to the same when it is done again after it was cut off.
 // No service hears of what is marked `auditsRefusals`: the gateway itself records who was refused it. The second factor has events of its own for that.
 
@@ -105,6 +106,7 @@ export const gatewayOperations = {
     allowed: ["admin"],
     reads: false,
     whose: ["anyone"],
+    tightens: "always",
     auditsRefusals: true,
     routes: {
       rotateWebhookSecret: "operator POST /v1/webhook/secrets/:fund_id/rotate",
@@ -181,6 +183,8 @@ export const gatewayOperations = {
     sentence: "Prove your second factor for one named action.",
     allowed: people,
     reads: false,
+    // The action may tighten, and what is proved is what it will be sent.
+    tightens: "always",
     routes: {
       stepUp: "operator POST /v1/auth/step-up",
     },
@@ -206,6 +210,7 @@ export const gatewayOperations = {
     sentence: "Replace a machine's token by a new one.",
     allowed: ["admin"],
     reads: false,
+    tightens: "always",
     auditsRefusals: true,
     routes: {
       rotateServiceToken: "operator POST /v1/service-tokens/:token_id/rotate",
@@ -215,6 +220,7 @@ export const gatewayOperations = {
     sentence: "Take a machine's token away.",
     allowed: ["admin"],
     reads: false,
+    tightens: "always",
     auditsRefusals: true,
     routes: {
       revokeServiceToken: "operator DELETE /v1/service-tokens/:token_id",
@@ -224,6 +230,7 @@ export const gatewayOperations = {
     sentence: "End every session of a person.",
     allowed: ["admin"],
     reads: false,
+    tightens: "always",
     repeatable: true,
     auditsRefusals: true,
     routes: {
@@ -251,6 +258,7 @@ export const gatewayOperations = {
     sentence: "Give a person other roles; in production a second admin signs.",
     allowed: ["admin"],
     reads: false,
+    tightens: "always",
     auditsRefusals: true,
     routes: {
       changeOperatorRoles: "operator POST /v1/auth/operators/:name/roles",
@@ -260,6 +268,7 @@ export const gatewayOperations = {
     sentence: "Lock a person out at once.",
     allowed: ["admin"],
     reads: false,
+    tightens: "always",
     auditsRefusals: true,
     routes: {
       disableOperator: "operator POST /v1/auth/operators/:name/disable",
@@ -313,6 +322,7 @@ export const gatewayOperations = {
     sentence: "Replace the key that signs tokens.",
     allowed: ["admin"],
     reads: false,
+    tightens: "always",
     auditsRefusals: true,
     routes: {
       rotateSigningKeys: "operator POST /v1/auth/signing-keys/rotate",

@@ -6,9 +6,9 @@ import type { MessageShape } from "../declared.ts";
 export const shapes: Readonly<Record<string, MessageShape>> = {
   AcceptBlockRequest: {"isRequest":true,"fields":[
     {"name":"block_id","type":"text","description":"The block, as the list of blocks names it.","kind":"ID","required":true},
-    {"name":"reason","type":"text","description":"Why, in your words; without a reason it is refused.","maxLength":10000},
+    {"name":"reason","type":"text","description":"Why, in your words; without a reason it is refused.","typed":true,"maxLength":10000},
     {"name":"more_block_ids","type":"text","list":true,"description":"More that are accepted with it, all of them or none: with the first 100 at most.","kind":"ID","maxCount":99},
-    {"name":"step_up_proof","type":"text","description":"For what an operator alone may not accept: a proof for AcceptBlock with block_ids (block_id first), reason, and gaps where there are any.","maxLength":500},
+    {"name":"step_up_proof","type":"text","description":"For what an operator alone may not accept: a proof for AcceptBlock with block_ids (block_id first), reason, and gaps where there are any.","maxLength":500,"asItIs":"a proof"},
     {"name":"gaps","type":"message","message":"ShownGap","list":true,"description":"Of each gap among them what was shown as missing: that is accepted, and when more is missing by now nothing is (GAP_CHANGED).","maxCount":100},
   ]},
   AcceptedBlock: {"fields":[
@@ -44,11 +44,11 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   ]},
   AmendOrderRequest: {"isRequest":true,"fields":[
     {"name":"order_id","type":"text","description":"The order.","kind":"ID","required":true},
-    {"name":"idempotency_key","type":"text","description":"The amendment's own; it is checked like an order.","kind":"LINE","required":true,"minLength":1,"maxLength":200},
+    {"name":"idempotency_key","type":"text","description":"The amendment's own; it is checked like an order.","kind":"LINE","required":true,"typed":true,"minLength":1,"maxLength":200},
     {"name":"quantity","type":"text","optional":true,"description":"The whole new quantity, what is filled included.","kind":"DECIMAL","positive":true},
     {"name":"limit_price","type":"text","optional":true,"kind":"DECIMAL"},
     {"name":"stop_price","type":"text","optional":true,"kind":"DECIMAL"},
-    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","maxLength":10000},
+    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","typed":true,"maxLength":10000},
   ]},
   AppendAuditRequest: {"isRequest":true,"fields":[
     {"name":"actor","type":"text","description":"The entry's actor is who proved to be calling. Another name here is kept beside it, as a claim: `claimed_actor` in the data."},
@@ -263,9 +263,9 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"next_start","type":"text","optional":true,"description":"RFC 3339: where to go on when count_max left bars out."},
   ]},
   BeginAuditAnewRequest: {"isRequest":true,"fields":[
-    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","kind":"LINE","minLength":1,"maxLength":500},
+    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","kind":"LINE","typed":true,"minLength":1,"maxLength":500},
     {"name":"step_up_proof","type":"text","description":"The proof that a step-up for this action and these parameters gave.","kind":"PROOF"},
-    {"name":"confirmation","type":"text","description":"The word ANEW, as a person typed it.","maxLength":100},
+    {"name":"confirmation","type":"text","description":"The word ANEW, as a person typed it.","maxLength":100,"asItIs":"a word that is compared"},
   ]},
   BeginAuditVerificationRequest: {"isRequest":true,"fields":[
     {"name":"from_sequence","type":"whole","description":"Verify from this entry on; 0 when absent."},
@@ -307,35 +307,35 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"since","type":"text","description":"Since when the oldest of what differs has differed, over restarts; RFC 3339, empty when it agrees.","kind":"INSTANT","omitEmpty":true},
   ]},
   BookCorporateActionRequest: {"isRequest":true,"fields":[
-    {"name":"action_id","type":"text","description":"The same one twice is one action.","kind":"LINE","required":true,"minLength":1,"maxLength":200},
+    {"name":"action_id","type":"text","description":"The same one twice is one action.","kind":"LINE","required":true,"typed":true,"minLength":1,"maxLength":200},
     {"name":"kind","type":"text","description":"CASH_DIVIDEND, SPLIT or SYMBOL_CHANGE.","required":true,"values":["CASH_DIVIDEND","SPLIT","SYMBOL_CHANGE"]},
     {"name":"symbol","type":"text","kind":"SYMBOL","required":true},
     {"name":"amount_per_share","type":"text","description":"Of a dividend: in the instrument's currency, above zero.","kind":"DECIMAL"},
     {"name":"ex_date","type":"text","description":"Of a dividend: the first day on which a buyer does not get it.","kind":"DATE"},
-    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","maxLength":10000},
-    {"name":"ratio","type":"text","description":"Of a split: new shares for old ones, such as 4:1.","kind":"LINE","maxLength":20},
+    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","typed":true,"maxLength":10000},
+    {"name":"ratio","type":"text","description":"Of a split: new shares for old ones, such as 4:1.","kind":"LINE","maxLength":20,"asItIs":"read as two numbers"},
     {"name":"new_symbol","type":"text","description":"Of a change of symbol.","kind":"SYMBOL"},
     {"name":"pay_date","type":"text","optional":true,"description":"Of a dividend: the day on which it is paid; when absent it is paid as soon as the share goes ex.","kind":"DATE"},
   ]},
   BookFlowRequest: {"isRequest":true,"fields":[
     {"name":"fund_id","type":"text","description":"The fund.","kind":"ID","required":true},
-    {"name":"idempotency_key","type":"text","description":"The same key twice is one flow.","kind":"LINE","required":true,"minLength":1,"maxLength":200},
+    {"name":"idempotency_key","type":"text","description":"The same key twice is one flow.","kind":"LINE","required":true,"typed":true,"minLength":1,"maxLength":200},
     {"name":"currency","type":"text","kind":"CURRENCY","required":true},
     {"name":"amount","type":"text","description":"Negative takes money out.","kind":"DECIMAL","required":true},
-    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","maxLength":10000},
-    {"name":"step_up_proof","type":"text","description":"A proof of the second factor for BookFlow with fund_id, idempotency_key, currency, amount and reason; a flow that is booked already needs none.","maxLength":500},
+    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","typed":true,"maxLength":10000},
+    {"name":"step_up_proof","type":"text","description":"A proof of the second factor for BookFlow with fund_id, idempotency_key, currency, amount and reason; a flow that is booked already needs none.","maxLength":500,"asItIs":"a proof"},
   ]},
   Books: {"fields":[
     {"name":"checks","type":"message","message":"BookCheck","list":true,"description":"One comparison each."},
   ]},
   CancelAllRequest: {"isRequest":true,"fields":[
     {"name":"fund_id","type":"text","optional":true,"description":"Only this fund's orders; every fund's when absent.","kind":"ID"},
-    {"name":"confirmation","type":"text","description":"The word CANCEL, as a person typed it.","required":true,"maxLength":100},
-    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","maxLength":10000},
+    {"name":"confirmation","type":"text","description":"The word CANCEL, as a person typed it.","required":true,"maxLength":100,"asItIs":"a word that is compared"},
+    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","typed":true,"maxLength":10000},
   ]},
   CancelOrderRequest: {"isRequest":true,"fields":[
     {"name":"order_id","type":"text","description":"The order.","kind":"ID","required":true},
-    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","maxLength":10000},
+    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","typed":true,"maxLength":10000},
   ]},
   ChainIntegrityError: {"description":"The detail of a failed verification. It is never sent as a message. Over gRPC the status is FAILED_PRECONDITION, the trailer `portcullis-code` is CHAIN_INTEGRITY, and the trailer `portcullis-facts-bin` has these four fields as a JSON object in UTF-8, texts cut after 1,000 characters. Over REST it is the member `chain_integrity_error` of the problem.","fields":[
     {"name":"code","type":"text","description":"Of docs/audit-format.md: HASH_MISMATCH, ROOT_MISMATCH and so on."},
@@ -367,12 +367,12 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"note","type":"text","description":"Why it was aborted; else empty.","kind":"LINE","maxLength":2000},
   ]},
   CosignAuditAnewRequest: {"isRequest":true,"fields":[
-    {"name":"request_id","type":"text","description":"As the request was answered.","required":true,"minLength":1,"maxLength":128},
+    {"name":"request_id","type":"text","description":"As the request was answered.","required":true,"minLength":1,"maxLength":128,"asItIs":"names what exists"},
     {"name":"step_up_proof","type":"text","description":"The proof that a step-up for this action and these parameters gave.","kind":"PROOF"},
-    {"name":"confirmation","type":"text","description":"The word ANEW, as a person typed it.","maxLength":100},
+    {"name":"confirmation","type":"text","description":"The word ANEW, as a person typed it.","maxLength":100,"asItIs":"a word that is compared"},
   ]},
   CosignReferenceRequest: {"isRequest":true,"fields":[
-    {"name":"request_id","type":"text","description":"As the request was answered.","required":true,"minLength":1,"maxLength":128},
+    {"name":"request_id","type":"text","description":"As the request was answered.","required":true,"minLength":1,"maxLength":128,"asItIs":"names what exists"},
     {"name":"step_up_proof","type":"text","description":"A proof of the second factor for CosignReferenceData with request_id; without one the answer says what is to be signed.","kind":"PROOF"},
   ]},
   DecisionRecord: {"description":"A decision with the order as it was asked; its bytes are what the engine stored.","fields":[
@@ -408,10 +408,10 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"differences","type":"message","message":"Difference","list":true,"description":"Newest first."},
   ]},
   DiscardParkedRequest: {"isRequest":true,"fields":[
-    {"name":"subscription","type":"text","description":"The subscription that could not handle it.","kind":"LINE","required":true,"minLength":1,"maxLength":200},
-    {"name":"event_id","type":"text","kind":"LINE","required":true,"minLength":1,"maxLength":200},
-    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","maxLength":10000},
-    {"name":"step_up_proof","type":"text","description":"For what is HELD: a proof for DiscardParked with subscription, event_id and reason.","maxLength":500},
+    {"name":"subscription","type":"text","description":"The subscription that could not handle it.","kind":"LINE","required":true,"minLength":1,"maxLength":200,"asItIs":"names what exists"},
+    {"name":"event_id","type":"text","kind":"LINE","required":true,"minLength":1,"maxLength":200,"asItIs":"names what exists"},
+    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","typed":true,"maxLength":10000},
+    {"name":"step_up_proof","type":"text","description":"For what is HELD: a proof for DiscardParked with subscription, event_id and reason.","maxLength":500,"asItIs":"a proof"},
   ]},
   Drill: {"fields":[
     {"name":"drill_id","type":"text","kind":"ID"},
@@ -431,11 +431,11 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   ]},
   EndRestrictionRequest: {"isRequest":true,"fields":[
     {"name":"restriction_id","type":"text","description":"The restriction.","kind":"ID","required":true},
-    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","maxLength":10000},
+    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","typed":true,"maxLength":10000},
   ]},
   EndStopRequest: {"isRequest":true,"fields":[
     {"name":"stop_id","type":"text","description":"The stop that fired.","kind":"ID","required":true},
-    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","maxLength":10000},
+    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","typed":true,"maxLength":10000},
   ]},
   EnvelopeChange: {"fields":[
     {"name":"field","type":"text","description":"The envelope's field; a sector's limit is sector_limits_pct.<sector>."},
@@ -495,10 +495,10 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"episodes","type":"message","message":"Episode","list":true,"description":"Newest first."},
   ]},
   EraseAuditSubjectRequest: {"isRequest":true,"fields":[
-    {"name":"subject_id","type":"text","description":"The person, as entries name them: operator:ada.","required":true,"minLength":1,"maxLength":256},
-    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","kind":"LINE","minLength":1,"maxLength":500},
+    {"name":"subject_id","type":"text","description":"The person, as entries name them: operator:ada.","required":true,"minLength":1,"maxLength":256,"asItIs":"names what exists"},
+    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","kind":"LINE","typed":true,"minLength":1,"maxLength":500},
     {"name":"step_up_proof","type":"text","description":"The proof that a step-up for this action and these parameters gave.","kind":"PROOF"},
-    {"name":"confirmation","type":"text","description":"The word ERASE, as a person typed it.","maxLength":100},
+    {"name":"confirmation","type":"text","description":"The word ERASE, as a person typed it.","maxLength":100,"asItIs":"a word that is compared"},
   ]},
   Event: {"fields":[
     {"name":"id","type":"text"},
@@ -602,8 +602,8 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   ]},
   FlattenPaperRequest: {"isRequest":true,"fields":[
     {"name":"fund_id","type":"text","optional":true,"description":"Only this paper fund; every one when absent.","kind":"ID"},
-    {"name":"confirmation","type":"text","description":"The word FLATTEN, as a person typed it.","maxLength":100},
-    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","maxLength":10000},
+    {"name":"confirmation","type":"text","description":"The word FLATTEN, as a person typed it.","maxLength":100,"asItIs":"a word that is compared"},
+    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","typed":true,"maxLength":10000},
   ]},
   ForeignPosition: {"description":"Up to where a publisher's events of a fund were heard.","fields":[
     {"name":"source","type":"text"},
@@ -757,7 +757,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"kind","type":"text","description":"SKILL and PNL: days of a strategy that are `z` standard errors off. SLOW_QUERIES, DEAD_ROWS: of the database. CLEAR ends all of them and what they opened.","required":true,"values":["SKILL","PNL","SLOW_QUERIES","DEAD_ROWS","CLEAR"]},
     {"name":"strategy_id","type":"text","optional":true,"description":"Of SKILL and PNL.","kind":"ID"},
     {"name":"z","type":"number","optional":true,"description":"Of SKILL and PNL.","min":-20,"max":20},
-    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","maxLength":10000},
+    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","typed":true,"maxLength":10000},
   ]},
   Injection: {"fields":[
     {"name":"kind","type":"text","values":["SKILL","PNL","SLOW_QUERIES","DEAD_ROWS"]},
@@ -794,7 +794,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   JudgeWatchdogRequest: {"isRequest":true,"fields":[
     {"name":"watchdog","type":"text","description":"The watchdog.","kind":"ID","required":true},
     {"name":"fund_id","type":"text","optional":true,"description":"A fund, or `firm`; all when absent.","kind":"ID"},
-    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","maxLength":10000},
+    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","typed":true,"maxLength":10000},
   ]},
   KeptQuote: {"description":"Bid and ask as order management knew them at a moment.","fields":[
     {"name":"bid","type":"text","description":"Decimals.","kind":"DECIMAL"},
@@ -1150,7 +1150,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"report_repeat_pct","type":"number","optional":true,"description":"Which share of its reports comes twice.","min":0,"max":1},
     {"name":"gaps","type":"message","message":"PriceGap","list":true,"maxCount":100},
     {"name":"halted_symbols","type":"text","list":true,"description":"Not traded at present, quotes included.","kind":"SYMBOL","maxCount":100},
-    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","maxLength":10000},
+    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","typed":true,"maxLength":10000},
     {"name":"set_by","type":"text","optional":true,"description":"Written by the server.","answerOnly":true},
     {"name":"at","type":"text","optional":true,"kind":"INSTANT","answerOnly":true},
     {"name":"news","type":"message","message":"NewsBurst","list":true,"maxCount":100},
@@ -1195,7 +1195,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"watchdog","type":"text","description":"The watchdog.","kind":"ID","required":true},
     {"name":"fund_id","type":"text","optional":true,"description":"A fund, or `firm`; all when absent.","kind":"ID"},
     {"name":"for_s","type":"number","optional":true,"description":"How long; one hour when absent, a week at most.","max":604800,"above":0},
-    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","maxLength":10000},
+    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","typed":true,"maxLength":10000},
   ]},
   Position: {"fields":[
     {"name":"fund_id","type":"text","kind":"ID"},
@@ -1224,12 +1224,12 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   ]},
   ProveFlatRequest: {"isRequest":true,"fields":[
     {"name":"fund_id","type":"text","description":"The fund.","kind":"ID","required":true},
-    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","maxLength":10000},
+    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","typed":true,"maxLength":10000},
   ]},
   PutSecretRequest: {"isRequest":true,"fields":[
-    {"name":"path","type":"text","description":"Where it is kept: chat/token.","required":true,"maxLength":512,"example":"chat/token"},
-    {"name":"value","type":"text","description":"Up to 64 KiB of text, kept exactly.","required":true,"minLength":1,"maxLength":65536,"example":"the-token-of-the-bot"},
-    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","kind":"LINE","minLength":1,"maxLength":500},
+    {"name":"path","type":"text","description":"Where it is kept: chat/token.","required":true,"maxLength":512,"example":"chat/token","asItIs":"judged by the keeper of secrets"},
+    {"name":"value","type":"text","description":"Up to 64 KiB of text, kept exactly.","required":true,"minLength":1,"maxLength":65536,"example":"the-token-of-the-bot","asItIs":"a secret"},
+    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","kind":"LINE","typed":true,"minLength":1,"maxLength":500},
     {"name":"step_up_proof","type":"text","description":"The proof that a step-up for this action and this path gave.","kind":"PROOF"},
   ]},
   Quote: {"fields":[
@@ -1255,9 +1255,9 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   ]},
   RebuildLedgerRequest: {"isRequest":true,"fields":[
     {"name":"fund_id","type":"text","description":"The fund.","kind":"ID","required":true},
-    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","maxLength":10000},
+    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","typed":true,"maxLength":10000},
     {"name":"dry_run","type":"boolean","description":"Shows the differences and changes nothing; it needs neither reason nor proof."},
-    {"name":"step_up_proof","type":"text","description":"A proof of the second factor for RebuildLedger with fund_id and reason.","maxLength":500},
+    {"name":"step_up_proof","type":"text","description":"A proof of the second factor for RebuildLedger with fund_id and reason.","maxLength":500,"asItIs":"a proof"},
   ]},
   ReconcileRequest: {"isRequest":true,"fields":[
     {"name":"fund_id","type":"text","optional":true,"description":"Only this fund; every fund when absent.","kind":"ID"},
@@ -1296,11 +1296,11 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   ]},
   ReleaseApprovalRequest: {"isRequest":true,"fields":[
     {"name":"order_id","type":"text","description":"The order.","kind":"ID","required":true},
-    {"name":"reason","type":"text","description":"Why, in your words; a release without a reason is refused.","maxLength":10000},
+    {"name":"reason","type":"text","description":"Why, in your words; a release without a reason is refused.","typed":true,"maxLength":10000},
   ]},
   ReleaseThrottleRequest: {"isRequest":true,"fields":[
     {"name":"strategy_id","type":"text","description":"The strategy.","kind":"ID","required":true},
-    {"name":"reason","type":"text","description":"Why, in your words; a release without a reason is refused.","maxLength":10000},
+    {"name":"reason","type":"text","description":"Why, in your words; a release without a reason is refused.","typed":true,"maxLength":10000},
   ]},
   ReplayChange: {"fields":[
     {"name":"order_id","type":"text"},
@@ -1353,16 +1353,16 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   ResumeWatchdogRequest: {"isRequest":true,"fields":[
     {"name":"watchdog","type":"text","description":"The watchdog.","kind":"ID","required":true},
     {"name":"fund_id","type":"text","optional":true,"description":"A fund, or `firm`; all when absent.","kind":"ID"},
-    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","maxLength":10000},
+    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","typed":true,"maxLength":10000},
   ]},
   RetryParkedRequest: {"isRequest":true,"fields":[
-    {"name":"subscription","type":"text","description":"The subscription that could not handle it.","kind":"LINE","required":true,"minLength":1,"maxLength":200},
-    {"name":"event_id","type":"text","kind":"LINE","required":true,"minLength":1,"maxLength":200},
-    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","maxLength":10000},
+    {"name":"subscription","type":"text","description":"The subscription that could not handle it.","kind":"LINE","required":true,"minLength":1,"maxLength":200,"asItIs":"names what exists"},
+    {"name":"event_id","type":"text","kind":"LINE","required":true,"minLength":1,"maxLength":200,"asItIs":"names what exists"},
+    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","typed":true,"maxLength":10000},
   ]},
   RevokeAuditKeyRequest: {"isRequest":true,"fields":[
     {"name":"key_id","type":"text","required":true,"pattern":"^[0-9a-f]{8}$","expected":"the eight hex digits of a key's id"},
-    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","kind":"LINE","minLength":1,"maxLength":500},
+    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","kind":"LINE","typed":true,"minLength":1,"maxLength":500},
     {"name":"step_up_proof","type":"text","description":"The proof that a step-up for this action and these parameters gave.","kind":"PROOF"},
   ]},
   RiskDecision: {"description":"The answer to an order, durable before it leaves.","fields":[
@@ -1424,29 +1424,29 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"max_stress_loss_pct","type":"number","optional":true,"description":"What the fund's options may lose, with their underlyings, if those stood 20 % higher or lower and volatility half as high again, as a share of NAV. Off when absent."},
   ]},
   RotateAuditKeyRequest: {"isRequest":true,"fields":[
-    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","kind":"LINE","minLength":1,"maxLength":500},
+    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","kind":"LINE","typed":true,"minLength":1,"maxLength":500},
     {"name":"step_up_proof","type":"text","description":"The proof that a step-up for this action and these parameters gave.","kind":"PROOF"},
   ]},
   RunDrillRequest: {"isRequest":true,"fields":[
-    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","maxLength":10000},
+    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","typed":true,"maxLength":10000},
   ]},
   SetStrategyRequest: {"isRequest":true,"atLeastOneOf":["status","allocation_pct"],"fields":[
     {"name":"strategy_id","type":"text","description":"The strategy.","kind":"ID","required":true},
     {"name":"status","type":"text","optional":true,"description":"Stays as it is when absent.","values":["live","shadow","halted"]},
     {"name":"allocation_pct","type":"number","optional":true,"description":"Stays as it is when absent.","min":0,"max":1},
-    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","maxLength":10000},
+    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","typed":true,"maxLength":10000},
   ]},
   SetWatchdogConfigRequest: {"isRequest":true,"fields":[
     {"name":"watchdog","type":"text","description":"The watchdog.","kind":"ID","required":true},
     {"name":"fund_id","type":"text","optional":true,"description":"A fund, or `firm`; every fund and the firm when absent.","kind":"ID"},
     {"name":"threshold","type":"number","optional":true,"description":"The key that every watchdog has; the same as in `set`."},
-    {"name":"set","type":"struct","optional":true,"description":"Keys and values; null gives a key its default again.","kind":"FACTS"},
-    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","maxLength":10000},
+    {"name":"set","type":"struct","optional":true,"description":"Keys and values; null gives a key its default again.","kind":"FACTS","asItIs":"judged by the watchdog's keys"},
+    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","typed":true,"maxLength":10000},
     {"name":"expected_version","type":"whole","optional":true,"description":"Changes nothing unless this is the newest version; of one fund, or of `firm`. Over HTTP it is If-Match.","hidden":true},
   ]},
   ShownGap: {"fields":[
     {"name":"block_id","type":"text","kind":"ID","required":true},
-    {"name":"missing","type":"text","list":true,"description":"As the list of blocks has them: \"7\" or \"9 to 12\".","maxCount":200},
+    {"name":"missing","type":"text","list":true,"description":"As the list of blocks has them: \"7\" or \"9 to 12\".","maxCount":200,"asItIs":"names what exists"},
   ]},
   Signal: {"fields":[
     {"name":"strategy_id","type":"text","kind":"ID"},

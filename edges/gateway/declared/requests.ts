@@ -2,6 +2,7 @@
 // name are the query of GET and DELETE, and the body of POST and PUT. A field that is not known is refused: a misspelt limit must not be dropped.
 import { z } from "zod";
 import type { DeclaredRoute, FieldShape } from "../../../contracts/src/declared.ts";
+import { asItIs, typed } from "../../../contracts/src/text/typed.ts";
 import type { HttpRequest, Route } from "../../../ports/http.ts";
 import { shapeOf } from "./answers.ts";
 import { askedSchema, jsonSchema } from "./field-schema.ts";
@@ -18,7 +19,7 @@ export function requestSchemas(route: DeclaredRoute): Pick<Route, Place> {
   return {
     ...(params.length === 0 ? {} : { params: objectOf(params, askedSchema, []) }),
     ...(isBody || rest.length > 0
-      ? { [isBody ? "body" : "query"]: objectOf(rest, isBody ? bodySchema : askedSchema, atLeastOne) }
+      ? { [isBody ? "body" : "query"]: objectOf(rest, isBody ? bodySchema : askedText, atLeastOne) }
       : {}),
   };
 }
@@ -55,8 +56,19 @@ function askedMember(field: FieldShape, schema: z.ZodType): z.ZodType {
   return Object.keys(words).length === 0 ? member : member.meta(words);
 }
 
+const askedText = (field: FieldShape): z.ZodType => declaredText(field, askedSchema(field));
+
+/** Whether a person may write it anew, or why it is taken as it is. */
+function declaredText(field: FieldShape, schema: z.ZodType): z.ZodType {
+  if (field.typed) return typed(schema);
+  return field.asItIs === undefined ? schema : asItIs(schema.meta({}), field.asItIs);
+}
+
 function bodySchema(field: FieldShape): z.ZodType {
-  const one = field.message === undefined ? jsonSchema(field) : objectOf(askedFields(field.message), bodySchema, []);
+  const one =
+    field.message === undefined
+      ? declaredText(field, jsonSchema(field))
+      : objectOf(askedFields(field.message), bodySchema, []);
   if (!field.list) return one;
   const list = z.array(one);
   return field.maxCount === undefined ? list : list.max(field.maxCount);

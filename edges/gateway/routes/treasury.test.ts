@@ -1,7 +1,8 @@
 // The routes of funds, instruments and reference data.
 import { describe, expect, it } from "vitest";
 import type { Route } from "../../../ports/http.ts";
-import { ask, type Behaviour, forwardedRoute, testParts } from "../../../testkit/gateway/parts.ts";
+import type { Identity } from "../../../ports/identity.ts";
+import { ask, type Behaviour, duty, forwardedRoute, machine, testParts } from "../../../testkit/gateway/parts.ts";
 import { fundsList, referenceData, referenceDataSet } from "./treasury.ts";
 
 const instrumentsList = forwardedRoute("listInstruments");
@@ -64,6 +65,37 @@ describe("reference data", () => {
     });
     expect(calls[0]?.[1]).toEqual({ kind: "restricted" });
     expect(await ask(route, { params: { kind: "gossip" } })).toMatchObject({ status: 400 });
+  });
+
+  describe("with what cannot be seen", () => {
+    const before = { ...stored, content_json: JSON.stringify([{ symbol: "XOM", reason: "old\u200b" }]) };
+    const procedures = { "Treasury/GetReferenceData": before, "Treasury/SetReferenceData": stored };
+    const content = [
+      { symbol: "XOM", reason: "old\u200b" },
+      { symbol: "CVX", reason: "new\u202e" },
+    ];
+    const sentBy = async (identity: Identity, more: object = {}) => {
+      const { route, calls } = fixture(referenceDataSet, { procedures });
+      await ask(route, { params, body: { version: 2, content, reason: "Q3", ...more }, identity });
+      const message = calls.find(([name]) => String(name).endsWith("SetReferenceData"))?.[1] as {
+        content_json: string;
+      };
+      return JSON.parse(message.content_json) as readonly { reason: string }[];
+    };
+
+    it("marks what a person sends new, and leaves what was there", async () => {
+      expect((await sentBy(duty)).map(({ reason }) => reason)).toEqual(["old\u200b", "new⟨U+202E⟩"]);
+    });
+
+    it("refuses it of a person whose change loosens", async () => {
+      await expect(sentBy(duty, { step_up_proof: "p" })).rejects.toThrow(
+        "body.content[1].reason: expected text in which every character can be seen: U+202E is its character 4.",
+      );
+    });
+
+    it("leaves what a machine sends", async () => {
+      expect((await sentBy(machine)).map(({ reason }) => reason)).toEqual(["old\u200b", "new\u202e"]);
+    });
   });
 
   it("replaces a kind, its content closed again", async () => {

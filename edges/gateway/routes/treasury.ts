@@ -20,6 +20,7 @@ import {
 } from "../declared/route.ts";
 import { defineRoute } from "../define-route.ts";
 import { underIfMatch, withVersionTag } from "../if-match.ts";
+import { withNewTextJudged } from "../new-text.ts";
 import type { GatewayParts } from "../parts.ts";
 import { nextLink } from "../schemas/paging.ts";
 import {
@@ -90,9 +91,11 @@ export function referenceDataSet(parts: Pick<GatewayParts, "services">): Route {
     body: setReferenceDataBody,
     answers: { 200: referenceAnswer, 202: referenceAnswer },
     handle: async (request) => {
-      const { version, content, reason, step_up_proof: proof } = request.body;
+      const { version, content: sent, reason, step_up_proof: proof } = request.body;
       const condition = { bodyVersion: version, conflictCode: "REFERENCE_VERSION_CONFLICT" };
       return underIfMatch(request, condition, async () => {
+        const asked = { kind: request.params.kind, content: sent, loosens: proof !== undefined };
+        const content = await withNewTextJudged(parts, request, asked);
         const outcome = await askService<ReferenceDocument, ReferenceDocument>(parts, request, {
           service: "Treasury",
           method: "SetReferenceData",

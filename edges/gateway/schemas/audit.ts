@@ -2,9 +2,12 @@
 // bounded, so that nothing reaches the codec that it could choke on.
 import { z } from "zod";
 import { countNumber } from "../../../contracts/src/records/fields.ts";
+import { asItIs, typed } from "../../../contracts/src/text/typed.ts";
 import { objectAnswer } from "../declared/answers.ts";
 
-const subjectText = z.string().min(1).max(256).meta({ description: "What it was done to: an order id, a fund id." });
+const subjectText = asItIs(z.string().min(1).max(256), "names what exists").meta({
+  description: "What it was done to: an order id, a fund id.",
+});
 const dataRecord = z.record(z.string(), z.unknown()).meta({ description: "Everything else." });
 
 export const tileParams = z.strictObject({
@@ -27,19 +30,18 @@ function isWithin(value: unknown, levels: number): boolean {
 
 export const appendBody = z.strictObject({
   // In UTF-16 units, of which a character has one or two: the service counts characters.
-  action: z.string().min(1).max(256).meta({
+  action: typed(z.string().min(1).max(256)).meta({
     description:
       "What was done, in 1 to 128 printable characters, such as order.placed; not one of the platform's own, nor what reads as one.",
   }),
   subject_id: subjectText,
-  data: dataRecord
-    .refine((value) => isWithin(value, levelsMax), `expected at most ${levelsMax} levels`)
+  data: typed(dataRecord.refine((value) => isWithin(value, levelsMax), `expected at most ${levelsMax} levels`))
     .optional()
     .meta({
       description:
         "Everything else: any JSON. Money and quantities, and whole numbers beyond 2^53 - 1, as text. Empty when absent.",
     }),
-  idempotency_key: z.string().min(1).max(200).optional().meta({
+  idempotency_key: typed(z.string().min(1).max(200)).optional().meta({
     description: "The same key with the same content answers with the entry that it made; with another it is refused.",
   }),
 });

@@ -5,6 +5,7 @@ import { z } from "zod";
 import type { RiskEnvelope as EnvelopeMessage } from "../../../contracts/src/generated/svc/v1/envelope.ts";
 import { riskEnvelope } from "../../../contracts/src/records/envelope.ts";
 import { countNumber, idText } from "../../../contracts/src/records/fields.ts";
+import { asItIs, typed } from "../../../contracts/src/text/typed.ts";
 import { type EnvelopeFieldName, envelopeFields } from "../../words/envelope-fields.ts";
 import { timeText } from "./fields.ts";
 import { proofText } from "./second-factor.ts";
@@ -34,14 +35,14 @@ export const envelopeAnswer = z
 
 const uint32 = z.int().min(0).max(4_294_967_295).optional();
 const limit = z.number().optional();
-const names = z.array(z.string().max(1_000)).max(1_000);
+const names = z.array(asItIs(z.string().max(1_000), "names what exists")).max(1_000);
 
 /** By kind of field; what may be absent on the wire may be absent here. Lists may not: an absent one would read as empty. */
 const limits = {
   max_position_pct: limit,
   max_gross_exposure_pct: limit,
   max_net_exposure_pct: limit,
-  sector_limits_pct: z.record(z.string().max(1_000), z.number()),
+  sector_limits_pct: z.record(asItIs(z.string().max(1_000), "names what exists"), z.number()),
   max_notional: limit,
   allowed_brokers: names,
   allowed_order_types: names,
@@ -66,18 +67,24 @@ const limits = {
   halt_allow_reduce_only: z.boolean().optional(),
   cro_veto_enabled: z.boolean().optional(),
   cro_veto_timeout_ms: uint32,
-  cro_veto_on_timeout: z.string().max(100).optional(),
+  cro_veto_on_timeout: asItIs(z.string().max(100), "a word that is compared").optional(),
 } as const satisfies Readonly<Record<EnvelopeFieldName, z.ZodType>>;
 
 /** What an envelope that was read carries besides its limits, so that one may send it back changed. */
 const carried = {
-  updated_by: z.string().optional().meta({ description: "Not read: the engine writes who set this version." }),
-  updated_at: z.string().optional().meta({ description: "Not read: the engine writes when." }),
-  loosening: z.unknown().optional().meta({ description: "Not read: the engine writes what a version loosens." }),
-  hash: z.string().optional().meta({ description: "Not read: the engine computes it." }),
+  updated_by: asItIs(z.string(), "not read")
+    .optional()
+    .meta({ description: "Not read: the engine writes who set this version." }),
+  updated_at: asItIs(z.string(), "not read").optional().meta({ description: "Not read: the engine writes when." }),
+  loosening: asItIs(z.unknown(), "not read")
+    .optional()
+    .meta({ description: "Not read: the engine writes what a version loosens." }),
+  hash: asItIs(z.string(), "not read").optional().meta({ description: "Not read: the engine computes it." }),
 };
 
-const reason = z.string().max(10_000).optional().meta({ description: "Why, in your words; it stands in the record." });
+const reason = typed(z.string().max(10_000))
+  .optional()
+  .meta({ description: "Why, in your words; it stands in the record." });
 
 export const updateEnvelopeBody = z
   .strictObject({

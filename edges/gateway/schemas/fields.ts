@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { type Operation, operations, roles } from "../../../contracts/src/authority.ts";
 import { instantText, lineText } from "../../../contracts/src/records/fields.ts";
+import { asItIs, typed } from "../../../contracts/src/text/typed.ts";
 
 export const timeText = instantText.meta({
   format: "date-time",
@@ -18,8 +19,7 @@ export const actorText = lineText(256)
   .meta({ description: "A caller as records name it: `operator:<name>` or `service:<name>`." });
 
 /** Why somebody changes something, in their words; it stands in the record. */
-export const reasonLine = lineText(500)
-  .min(1)
+export const reasonLine = typed(lineText(500).min(1))
   .optional()
   .meta({ description: "Why, in your words; it stands in the record." });
 
@@ -30,8 +30,6 @@ export const effectiveWithinMs = z
 
 /** A wrong word, or none, is refused by whoever does what is asked, and recorded there. */
 export const confirmed = (word: string, when = "") =>
-  z
-    .string()
-    .max(100)
+  asItIs(z.string().max(100), "a word that is compared")
     .optional()
     .meta({ description: `The word ${word}, as a person typed it${when === "" ? "" : `; needed ${when}`}.` });

@@ -4,6 +4,7 @@ import { z } from "zod";
 import type { HaltStatus } from "../../../contracts/src/generated/svc/v1/halt.ts";
 import { countNumber, idText } from "../../../contracts/src/records/fields.ts";
 import { severity } from "../../../contracts/src/records/values.ts";
+import { asItIs, typed } from "../../../contracts/src/text/typed.ts";
 import { jsonMessage, objectAnswer } from "../declared/answers.ts";
 import { confirmed } from "./fields.ts";
 import { reasonBody } from "./orders.ts";
@@ -26,7 +27,7 @@ export const haltBody = z
     fund_id: z.union([idText, z.literal("")]).optional(),
     strategy_id: idText.optional(),
     // However long: a halt is not refused for its reason, and what is too much of it is cut.
-    reason: z.string().optional().meta({ description: "Why, in your words; `manual` when absent." }),
+    reason: typed(z.string()).optional().meta({ description: "Why, in your words; `manual` when absent." }),
     confirmation: confirmed("HALT"),
     halt_id: idText.optional().meta({ description: "Your own name for it: the same one twice is one halt." }),
   })
@@ -44,10 +45,10 @@ export const resumeBody = z
     strategy_id: idText.optional(),
     reason: reasonBody,
     confirmation: confirmed("RESUME"),
-    cosigned_by: z.string().max(256).optional().meta({ description: "When given it must be you." }),
-    one_time_code: z
-      .string()
-      .max(20)
+    cosigned_by: asItIs(z.string().max(256), "names what exists")
+      .optional()
+      .meta({ description: "When given it must be you." }),
+    one_time_code: asItIs(z.string().max(20), "a proof")
       .optional()
       .meta({ description: "Of your second factor, where one is asked for." }),
     request_id: idText.optional().meta({ description: "The request of another operator that this one signs." }),

@@ -1,5 +1,6 @@
 // What the routes about a caller's own identity, other people's sessions and the signing keys take and answer.
 import { z } from "zod";
+import { asItIs } from "../../../contracts/src/text/typed.ts";
 import { actorText, confirmed, effectiveWithinMs, operationName, reasonLine, roleName, timeText } from "./fields.ts";
 
 export const identityAnswer = z.object({
@@ -58,10 +59,10 @@ export const revokeSessionsAnswer = endedAnswer.extend({
 });
 
 export const revokeSessionsBody = z.strictObject({
-  actor: z
-    .string()
-    .regex(/^operator:[^\p{Cc}\u2028\u2029]{1,200}$/u, "expected operator:<name>")
-    .meta({ description: "The person as records name them: `operator:<name>`." }),
+  actor: asItIs(
+    z.string().regex(/^operator:[^\p{Cc}\u2028\u2029]{1,200}$/u, "expected operator:<name>"),
+    "names what exists",
+  ).meta({ description: "The person as records name them: `operator:<name>`." }),
   reason: reasonLine,
 });
 

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import * as instant from "../../../contracts/src/instant.ts";
 import { lineText } from "../../../contracts/src/records/fields.ts";
+import { asItIs, typed } from "../../../contracts/src/text/typed.ts";
 import type { IdentityRequest, Requested } from "../../../ports/identity.ts";
 import type { ChangedOperator, Cosigned, Operator } from "../../../ports/operators.ts";
 import { wholeAsked } from "./asked-numbers.ts";
@@ -18,11 +19,11 @@ const personName = lineText(200).min(1).meta({ description: "The person's name, 
 
 /** Any text: a role that nobody has is refused by whoever knows the list. */
 const roleList = z
-  .array(lineText(64))
+  .array(asItIs(lineText(64), "names what exists"))
   .max(16)
   .meta({ description: "viewer, operator, risk_officer, admin: those that the person shall have, and no other." });
 
-const reason = lineText(500).min(1).meta({ description: "Why, in your words; it stands in the record." });
+const reason = typed(lineText(500).min(1)).meta({ description: "Why, in your words; it stands in the record." });
 const requestId = z.string().regex(/^[0-9a-f-]{8,64}$/, "expected the id of a request");
 
 export const operatorsQuery = z.strictObject({

@@ -15,7 +15,7 @@ const scheduleName = z
   .meta({ examples: ["daily-nav"] });
 
 export const scheduleParams = z.strictObject({ name: scheduleName });
-export const runScheduleBody = z.strictObject({ reason: reasonLine.optional() });
+export const runScheduleBody = z.strictObject({ reason: reasonLine });
 export const reportRunsQuery = z.strictObject({
   count_max: wholeAsked(1, 1_000)
     .optional()

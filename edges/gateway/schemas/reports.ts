@@ -8,22 +8,23 @@ import {
   reportStatus,
   restatement,
 } from "../../../contracts/src/records/report.ts";
+import { asItIs, typed } from "../../../contracts/src/text/typed.ts";
 import type { StoredReport } from "../../../ports/report-records.ts";
 import { reports } from "../../../reports/index.ts";
 import { wholeAsked } from "./asked-numbers.ts";
 import { actorText, timeText } from "./fields.ts";
 
 const reportId = z.string().regex(/^[A-Za-z0-9-]{1,64}$/, "expected the id of a report");
-const reportName = z
-  .string()
-  .refine((name) => reports.some((each) => each.name === name), {
+const reportName = asItIs(
+  z.string().refine((name) => reports.some((each) => each.name === name), {
     message: `expected one of ${reports.map(({ name }) => name).join(", ")}`,
-  })
-  .meta({ description: "As specified.", examples: ["nav_report"] });
+  }),
+  "names what exists",
+).meta({ description: "As specified.", examples: ["nav_report"] });
 
 export const makeReportBody = z.strictObject({
   report: reportName,
-  parameters: reportParameters.meta({
+  parameters: typed(reportParameters.clone()).meta({
     description:
       "As specified: fund_id, start, end, window, include and so on; further as_of, benchmark and rf_annual.",
   }),

@@ -2,6 +2,7 @@
 // code before anybody counts it as a wrong one: a slip of the keyboard must not lock its owner out.
 import { z } from "zod";
 import { lineText } from "../../../contracts/src/records/fields.ts";
+import { typed } from "../../../contracts/src/text/typed.ts";
 import type { ShownFactor } from "../../../ports/identity.ts";
 import { operationName, timeText } from "./fields.ts";
 import { isSmallJson } from "./small-json.ts";
@@ -41,10 +42,11 @@ export const confirmSecondFactorAnswer = z.object({
 });
 
 /** Names and values of one action: small, because they are hashed for every attempt. */
-const parameters = z
-  .record(lineText(64), z.unknown())
-  .refine((value) => isSmallJson(value), { message: "expected at most 256 values, 8 levels and 16384 characters" })
-  .meta({ description: "The action's own parameters, exactly as they will be sent; the proof opens only these." });
+const parameters = typed(
+  z
+    .record(lineText(64), z.unknown())
+    .refine((value) => isSmallJson(value), { message: "expected at most 256 values, 8 levels and 16384 characters" }),
+).meta({ description: "The action's own parameters, exactly as they will be sent; the proof opens only these." });
 
 export const stepUpBody = z
   .strictObject({ action: operationName, parameters, ...shown })

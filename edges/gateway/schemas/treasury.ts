@@ -6,6 +6,7 @@ import { parseJson } from "../../../contracts/src/parse-json.ts";
 import { countNumber } from "../../../contracts/src/records/fields.ts";
 import { fundStatus } from "../../../contracts/src/records/fund.ts";
 import { referenceKind } from "../../../contracts/src/records/reference.ts";
+import { asItIs, typed } from "../../../contracts/src/text/typed.ts";
 import { proofText } from "./second-factor.ts";
 import { isSmallJson } from "./small-json.ts";
 
@@ -33,13 +34,17 @@ const contentText = "The whole content of the kind; what is not in it is gone.";
 
 export const setReferenceDataBody = z.strictObject({
   version: countNumber.meta({ description: "The current version plus 1; anything else is a conflict." }),
-  content: z
-    .array(z.record(z.string(), z.unknown()))
-    .refine((content) => isSmallJson(content, { depthMax: 8, valuesMax: 1_000_000, charactersMax: 4_000_000 }), {
-      message: "expected records without deep nesting",
-    })
-    .meta({ description: contentText }),
-  reason: z.string().max(10_000).optional().meta({ description: "Why, in your words; it stands in the record." }),
+  content: asItIs(
+    z
+      .array(z.record(z.string(), z.unknown()))
+      .refine((content) => isSmallJson(content, { depthMax: 8, valuesMax: 1_000_000, charactersMax: 4_000_000 }), {
+        message: "expected records without deep nesting",
+      }),
+    "its handler knows what of it is new",
+  ).meta({ description: contentText }),
+  reason: typed(z.string().max(10_000))
+    .optional()
+    .meta({ description: "Why, in your words; it stands in the record." }),
   step_up_proof: proofText.optional().meta({
     description:
       "A proof of your second factor for SetReferenceData with kind, version, hash (SHA-256 of the content with its keys sorted and without spaces) and reason, where the change loosens.",

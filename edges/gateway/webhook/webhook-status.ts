@@ -5,6 +5,7 @@ import { Fault } from "../../../contracts/src/fault.ts";
 import type { Funds, ListFundsRequest } from "../../../contracts/src/generated/svc/v1/platform.ts";
 import { format, type Instant } from "../../../contracts/src/instant.ts";
 import { idText, lineText } from "../../../contracts/src/records/fields.ts";
+import { typed } from "../../../contracts/src/text/typed.ts";
 import type { HttpRequest, Route } from "../../../ports/http.ts";
 import type { RotatedSecret, WebhookSecretState } from "../../../ports/webhook.ts";
 import { answerTo } from "../answers.ts";
@@ -73,7 +74,7 @@ const rotateBody = z.strictObject({
     .min(0)
     .max(7 * dayS)
     .meta({ description: "Seconds for which the secret before it stays good, up to a week; 900 is usual." }),
-  reason: lineText(500).min(1).meta({ description: "Why, in your words; it stands in the record." }),
+  reason: typed(lineText(500).min(1)).meta({ description: "Why, in your words; it stands in the record." }),
   step_up_proof: proofText.optional(),
 });
 

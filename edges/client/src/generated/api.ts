@@ -3245,7 +3245,10 @@ export interface components {
             severity?: "STRATEGY_HALT" | "FUND_HALT" | "FIRM_HALT";
             fund_id?: string | "";
             strategy_id?: string;
-            /** @description Why, in your words; `manual` when absent. */
+            /**
+             * Format: typed-text
+             * @description Why, in your words; `manual` when absent.
+             */
             reason?: string;
             /** @description The word HALT, as a person typed it. */
             confirmation?: string;
@@ -3630,7 +3633,10 @@ export interface components {
         };
         /** @description What to buy or sell, and how. */
         Order: {
-            /** @description The same key and order within 5 minutes are one order; the same key with another one is a conflict. */
+            /**
+             * Format: typed-text
+             * @description The same key and order within 5 minutes are one order; the same key with another one is a conflict.
+             */
             idempotency_key: string;
             /** @description Its name; one is made when absent. */
             order_id?: string;
@@ -3655,10 +3661,15 @@ export interface components {
             /** @enum {string} */
             asset_class: "EQUITY" | "CRYPTO" | "OPTION";
             notional?: number;
+            /** Format: typed-text */
             venue?: string;
             currency?: string;
-            /** @description Who wants it, in free text, as a claim; the caller when absent. Who handed it in is kept beside it. */
+            /**
+             * Format: typed-text
+             * @description Who wants it, in free text, as a claim; the caller when absent. Who handed it in is kept beside it.
+             */
             actor?: string;
+            /** Format: typed-text */
             thesis?: string;
             reduce_only?: boolean;
             /** Format: date-time */
@@ -3966,7 +3977,10 @@ export interface components {
             cro_veto_timeout_ms?: number;
             /** @description What no answer in time means: DENY or PASS_WITH_WARNING. DENY when absent. */
             cro_veto_on_timeout?: string;
-            /** @description Why, in your words; it stands in the record. */
+            /**
+             * Format: typed-text
+             * @description Why, in your words; it stands in the record.
+             */
             reason?: string;
             /** @description Not read: the engine writes who set this version. */
             updated_by?: string;
@@ -4077,7 +4091,10 @@ export interface components {
             id?: string;
             fund_id?: string;
             strategy_id?: string;
-            /** @description Why, in your words; it stands in the record. */
+            /**
+             * Format: typed-text
+             * @description Why, in your words; it stands in the record.
+             */
             reason?: string;
             /** @description The word RESUME, as a person typed it. */
             confirmation?: string;
@@ -4281,7 +4298,10 @@ export interface components {
             cro_veto_timeout_ms?: number;
             /** @description What no answer in time means: DENY or PASS_WITH_WARNING. DENY when absent. */
             cro_veto_on_timeout?: string;
-            /** @description Why, in your words; it stands in the record. */
+            /**
+             * Format: typed-text
+             * @description Why, in your words; it stands in the record.
+             */
             reason?: string;
             /** @description Not read: the engine writes who set this version. */
             updated_by?: string;
@@ -5045,7 +5065,10 @@ export interface operations {
                     name: string;
                     /** @description viewer, operator, risk_officer, admin: those that the person shall have, and no other. */
                     roles: string[];
-                    /** @description Why, in your words; it stands in the record. */
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; it stands in the record.
+                     */
                     reason: string;
                     /** @description The proof that a step-up for this action and these parameters gave. */
                     step_up_proof?: string;
@@ -5204,7 +5227,10 @@ export interface operations {
                 "application/json": {
                     /** @description Let the machines' tokens that they gave alone go on working; else those end too. */
                     keep_tokens?: boolean;
-                    /** @description Why, in your words; it stands in the record. */
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; it stands in the record.
+                     */
                     reason: string;
                     /** @description The proof that a step-up for this action and these parameters gave. */
                     step_up_proof?: string;
@@ -5310,7 +5336,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Why, in your words; it stands in the record. */
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; it stands in the record.
+                     */
                     reason: string;
                     /** @description The proof that a step-up for this action and these parameters gave. */
                     step_up_proof?: string;
@@ -5472,7 +5501,10 @@ export interface operations {
                 "application/json": {
                     /** @description viewer, operator, risk_officer, admin: those that the person shall have, and no other. */
                     roles: string[];
-                    /** @description Why, in your words; it stands in the record. */
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; it stands in the record.
+                     */
                     reason: string;
                     /** @description The proof that a step-up for this action and these parameters gave. */
                     step_up_proof?: string;
@@ -5993,7 +6025,10 @@ export interface operations {
                 "application/json": {
                     /** @description The person as records name them: `operator:<name>`. */
                     actor: string;
-                    /** @description Why, in your words; it stands in the record. */
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; it stands in the record.
+                     */
                     reason?: string;
                 };
             };
@@ -6060,7 +6095,10 @@ export interface operations {
                     retire: "after_overlap" | "at_once";
                     /** @description The word ROTATE, as a person typed it; needed with at_once. */
                     confirmation?: string;
-                    /** @description Why, in your words; it stands in the record. */
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; it stands in the record.
+                     */
                     reason?: string;
                 };
             };
@@ -6242,7 +6280,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Why, in your words; it stands in the record. */
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; it stands in the record.
+                     */
                     reason?: string;
                 };
             };
@@ -6395,7 +6436,10 @@ export interface operations {
                     fund_id?: string;
                     /** @description The word FLATTEN, as a person typed it. */
                     confirmation?: string;
-                    /** @description Why, in your words; it stands in the record. */
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; it stands in the record.
+                     */
                     reason?: string;
                 };
             };
@@ -7165,7 +7209,10 @@ export interface operations {
                     fund_id?: string;
                     /** @description The word CANCEL, as a person typed it. */
                     confirmation: string;
-                    /** @description Why, in your words; it stands in the record. */
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; it stands in the record.
+                     */
                     reason?: string;
                 };
             };
@@ -7931,7 +7978,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description The amendment's own; it is checked like an order. */
+                    /**
+                     * Format: typed-text
+                     * @description The amendment's own; it is checked like an order.
+                     */
                     idempotency_key: string;
                     /**
                      * Format: decimal
@@ -7942,7 +7992,10 @@ export interface operations {
                     limit_price?: string;
                     /** Format: decimal */
                     stop_price?: string;
-                    /** @description Why, in your words; it stands in the record. */
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; it stands in the record.
+                     */
                     reason?: string;
                 };
             };
@@ -8121,7 +8174,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Why, in your words; it stands in the record. */
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; it stands in the record.
+                     */
                     reason?: string;
                 };
             };
@@ -8376,7 +8432,10 @@ export interface operations {
                     }[];
                     /** @description Not traded at present, quotes included. */
                     halted_symbols?: string[];
-                    /** @description Why, in your words; it stands in the record. */
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; it stands in the record.
+                     */
                     reason?: string;
                     news?: {
                         symbol: string;
@@ -8696,7 +8755,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description What was done, in 1 to 128 printable characters, such as order.placed; not one of the platform's own, nor what reads as one. */
+                    /**
+                     * Format: typed-text
+                     * @description What was done, in 1 to 128 printable characters, such as order.placed; not one of the platform's own, nor what reads as one.
+                     */
                     action: string;
                     /** @description What it was done to: an order id, a fund id. */
                     subject_id: string;
@@ -8704,7 +8766,10 @@ export interface operations {
                     data?: {
                         [key: string]: unknown;
                     };
-                    /** @description The same key with the same content answers with the entry that it made; with another it is refused. */
+                    /**
+                     * Format: typed-text
+                     * @description The same key with the same content answers with the entry that it made; with another it is refused.
+                     */
                     idempotency_key?: string;
                 };
             };
@@ -8767,7 +8832,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Why, in your words; it stands in the record. */
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; it stands in the record.
+                     */
                     reason?: string;
                     /** @description The proof that a step-up for this action and these parameters gave. */
                     step_up_proof?: string;
@@ -9086,7 +9154,10 @@ export interface operations {
                 "application/json": {
                     /** @description The person, as entries name them: operator:ada. */
                     subject_id: string;
-                    /** @description Why, in your words; it stands in the record. */
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; it stands in the record.
+                     */
                     reason?: string;
                     /** @description The proof that a step-up for this action and these parameters gave. */
                     step_up_proof?: string;
@@ -9284,7 +9355,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Why, in your words; it stands in the record. */
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; it stands in the record.
+                     */
                     reason?: string;
                     /** @description The proof that a step-up for this action and these parameters gave. */
                     step_up_proof?: string;
@@ -9344,7 +9418,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Why, in your words; it stands in the record. */
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; it stands in the record.
+                     */
                     reason?: string;
                     /** @description The proof that a step-up for this action and these parameters gave. */
                     step_up_proof?: string;
@@ -9774,7 +9851,10 @@ export interface operations {
                     /** @description The subscription that could not handle it. */
                     subscription: string;
                     event_id: string;
-                    /** @description Why, in your words; it stands in the record. */
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; it stands in the record.
+                     */
                     reason?: string;
                     /** @description For what is HELD: a proof for DiscardParked with subscription, event_id and reason. */
                     step_up_proof?: string;
@@ -9844,7 +9924,10 @@ export interface operations {
                     /** @description The subscription that could not handle it. */
                     subscription: string;
                     event_id: string;
-                    /** @description Why, in your words; it stands in the record. */
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; it stands in the record.
+                     */
                     reason?: string;
                 };
             };
@@ -9964,7 +10047,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Why, in your words; it stands in the record. */
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; it stands in the record.
+                     */
                     reason?: string;
                 };
             };
@@ -10081,7 +10167,10 @@ export interface operations {
                      * @example the-token-of-the-bot
                      */
                     value: string;
-                    /** @description Why, in your words; it stands in the record. */
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; it stands in the record.
+                     */
                     reason?: string;
                     /** @description The proof that a step-up for this action and this path gave. */
                     step_up_proof?: string;
@@ -10179,7 +10268,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Why, in your words; it stands in the record. */
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; it stands in the record.
+                     */
                     reason: string;
                     /** @description The proof that a step-up for this action and these parameters gave. */
                     step_up_proof?: string;
@@ -10599,7 +10691,10 @@ export interface operations {
                     set?: {
                         [key: string]: string | number | boolean | null;
                     };
-                    /** @description Why, in your words; it stands in the record. */
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; it stands in the record.
+                     */
                     reason?: string;
                 };
             };
@@ -10749,7 +10844,10 @@ export interface operations {
                 "application/json": {
                     /** @description A fund, or `firm`; all when absent. */
                     fund_id?: string;
-                    /** @description Why, in your words; it stands in the record. */
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; it stands in the record.
+                     */
                     reason?: string;
                 };
             };
@@ -10839,7 +10937,10 @@ export interface operations {
                     fund_id?: string;
                     /** @description How long; one hour when absent, a week at most. */
                     for_s?: number;
-                    /** @description Why, in your words; it stands in the record. */
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; it stands in the record.
+                     */
                     reason?: string;
                 };
             };
@@ -10927,7 +11028,10 @@ export interface operations {
                 "application/json": {
                     /** @description A fund, or `firm`; all when absent. */
                     fund_id?: string;
-                    /** @description Why, in your words; it stands in the record. */
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; it stands in the record.
+                     */
                     reason?: string;
                 };
             };
@@ -11017,7 +11121,10 @@ export interface operations {
                     strategy_id?: string;
                     /** @description Of SKILL and PNL. */
                     z?: number;
-                    /** @description Why, in your words; it stands in the record. */
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; it stands in the record.
+                     */
                     reason?: string;
                 };
             };
@@ -11134,7 +11241,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Why, in your words; it stands in the record. */
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; it stands in the record.
+                     */
                     reason?: string;
                 };
             };
@@ -11721,7 +11831,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Why, in your words; it stands in the record. */
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; it stands in the record.
+                     */
                     reason?: string;
                 };
             };
@@ -12035,7 +12148,10 @@ export interface operations {
                     status?: "live" | "shadow" | "halted";
                     /** @description Stays as it is when absent. */
                     allocation_pct?: number;
-                    /** @description Why, in your words; it stands in the record. */
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; it stands in the record.
+                     */
                     reason?: string;
                 };
             };
@@ -12285,7 +12401,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Why, in your words; a release without a reason is refused. */
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; a release without a reason is refused.
+                     */
                     reason?: string;
                 };
             };
@@ -12418,7 +12537,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Why, in your words; without a reason it is refused. */
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; without a reason it is refused.
+                     */
                     reason?: string;
                     /** @description More that are accepted with it, all of them or none: with the first 100 at most. */
                     more_block_ids?: string[];
@@ -13243,7 +13365,10 @@ export interface operations {
                 "application/json": {
                     /** @description The fund. */
                     fund_id: string;
-                    /** @description Why, in your words; it stands in the record. */
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; it stands in the record.
+                     */
                     reason?: string;
                 };
             };
@@ -13782,7 +13907,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Why, in your words; it stands in the record. */
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; it stands in the record.
+                     */
                     reason?: string;
                 };
             };
@@ -13856,7 +13984,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Why, in your words; a release without a reason is refused. */
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; a release without a reason is refused.
+                     */
                     reason?: string;
                 };
             };
@@ -14015,7 +14146,10 @@ export interface operations {
                     funds?: string[];
                     /** @description Seconds until it runs out: from a minute to 90 days; more is refused. */
                     expires_in_s: number;
-                    /** @description Why, in your words; it stands in the record. */
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; it stands in the record.
+                     */
                     reason?: string;
                     /** @description The proof that a step-up for this action and these parameters gave. */
                     step_up_proof?: string;
@@ -14270,7 +14404,10 @@ export interface operations {
                     overlap_s: number;
                     /** @description Seconds until it runs out: from a minute to 90 days; more is refused. */
                     expires_in_s: number;
-                    /** @description Why, in your words; it stands in the record. */
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; it stands in the record.
+                     */
                     reason?: string;
                     /** @description The proof that a step-up for this action and these parameters gave. */
                     step_up_proof?: string;
@@ -14782,7 +14919,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description The same one twice is one action. */
+                    /**
+                     * Format: typed-text
+                     * @description The same one twice is one action.
+                     */
                     action_id: string;
                     /**
                      * @description CASH_DIVIDEND, SPLIT or SYMBOL_CHANGE.
@@ -14800,7 +14940,10 @@ export interface operations {
                      * @description Of a dividend: the first day on which a buyer does not get it.
                      */
                     ex_date?: string;
-                    /** @description Why, in your words; it stands in the record. */
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; it stands in the record.
+                     */
                     reason?: string;
                     /** @description Of a split: new shares for old ones, such as 4:1. */
                     ratio?: string;
@@ -14891,7 +15034,10 @@ export interface operations {
                 "application/json": {
                     /** @description The fund. */
                     fund_id: string;
-                    /** @description The same key twice is one flow. */
+                    /**
+                     * Format: typed-text
+                     * @description The same key twice is one flow.
+                     */
                     idempotency_key: string;
                     currency: string;
                     /**
@@ -14899,7 +15045,10 @@ export interface operations {
                      * @description Negative takes money out.
                      */
                     amount: string;
-                    /** @description Why, in your words; it stands in the record. */
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; it stands in the record.
+                     */
                     reason?: string;
                     /** @description A proof of the second factor for BookFlow with fund_id, idempotency_key, currency, amount and reason; a flow that is booked already needs none. */
                     step_up_proof?: string;
@@ -15134,7 +15283,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Why, in your words; it stands in the record. */
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; it stands in the record.
+                     */
                     reason?: string;
                     /** @description Shows the differences and changes nothing; it needs neither reason nor proof. */
                     dry_run?: boolean;
@@ -15461,7 +15613,10 @@ export interface operations {
                     content: {
                         [key: string]: unknown;
                     }[];
-                    /** @description Why, in your words; it stands in the record. */
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; it stands in the record.
+                     */
                     reason?: string;
                     /** @description A proof of your second factor for SetReferenceData with kind, version, hash (SHA-256 of the content with its keys sorted and without spaces) and reason, where the change loosens. */
                     step_up_proof?: string;
@@ -15689,7 +15844,10 @@ export interface operations {
                 "application/json": {
                     /** @description Seconds for which the secret before it stays good, up to a week; 900 is usual. */
                     overlap_s: number;
-                    /** @description Why, in your words; it stands in the record. */
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; it stands in the record.
+                     */
                     reason: string;
                     /** @description The proof that a step-up for this action and these parameters gave. */
                     step_up_proof?: string;
