@@ -42,6 +42,7 @@ export function benchReference(funds: number): ReferenceContents {
     fx: [],
     borrow: [],
     restricted: [],
+    venues: [],
     calendars: [calendarReferenceOf(alwaysOpen.definition)],
   };
 }

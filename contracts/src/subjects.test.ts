@@ -72,7 +72,7 @@ describe("the list", () => {
     const service = { service: "oms", incarnation: "i-1", host: "h", pid: 7, at };
     expect(subjects.serviceStarted.key(service)).toBe(subjects.serviceLost.key({ ...service, incarnation: "i-2" }));
     expect(subjects.gatePassed.key({ order_id: "o-1", gate: "schema", latency_ms: 1 })).toBe("o-1");
-    expect(subjects.marketMarks.key({ symbol: "AAPL", price: "1", source: "sim", at })).toBe("AAPL");
+    expect(subjects.marketMarks.key({ symbol: "AAPL", price: "1", source: "sim", at })).toBe("AAPL sim");
     const parked = { subscription: "operations.observer", event_id: "e", subject: "s", error: "x", attempts: 5 };
     expect(subjects.busParked.schema.parse(parked)).toEqual(parked);
     expect(subjects.busParked.key(parked)).toBe("operations.observer");

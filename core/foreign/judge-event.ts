@@ -108,6 +108,12 @@ export function unknownSymbol(symbol: string): Refusal {
   return { code: "EVENT_SYMBOL_UNKNOWN", sentence };
 }
 
+/** Of a price; what a person would set is said. */
+export function priceNotYours(symbol: string, whose: readonly string[]): Refusal {
+  const sentence = `Prices of ${symbol} count from ${whose.join(", then ")}, so this one does not. Who sets reference data can name sources in priced_by of the instrument or its venue (ctl treasury reference set --kind instruments).`;
+  return { code: "EVENT_PRICE_NOT_YOURS", sentence };
+}
+
 function unknownFund(fundId: string): Refusal {
   const sentence = `There is no fund ${quoted(fundId)}. Set it (ctl treasury reference set funds) or publish the event again with the right fund.`;
   return { code: "EVENT_FUND_UNKNOWN", sentence };

@@ -20,6 +20,7 @@ const instrument = {
   multiplier: "1",
   sector: "technology",
   calendar: "nyse",
+  venue: "XNAS",
 } as const;
 const fund = {
   fund_id: "alpha",
@@ -36,6 +37,7 @@ const calendar = {
   holidays: [],
   early_closes: {},
 } as const;
+const venue = { venue: "XNAS", priced_by: ["feed"] };
 const borrow = { symbol: "AAPL", available_quantity: "100", fee_pct: "0.02", as_of: "2026-01-02T00:00:00Z" };
 const rate = { base: "EUR", quote: "USD", rate: "1.085", as_of: "2026-01-02T00:00:00Z" };
 
@@ -46,6 +48,7 @@ const contents = {
   borrow: [borrow],
   restricted: [{ symbol: "AAPL", reason: "earnings" }],
   calendars: [calendar],
+  venues: [venue],
 } as unknown as ReferenceContents;
 
 const used: ReferenceUse = { isHeld: () => true, isRun: () => true };
@@ -83,6 +86,8 @@ describe("what loosens", () => {
     ["borrow", { ...borrow, fee_pct: "0" }, ["borrow AAPL fee_pct"]],
     ["borrow", { ...borrow, fee_pct: "low" }, ["borrow AAPL fee_pct"]],
     ["restricted", { symbol: "AAPL", reason: "another" }, []],
+    ["instruments", { ...instrument, priced_by: ["other"] }, ["instruments AAPL priced_by"]],
+    ["venues", { ...venue, priced_by: ["feed", "other"] }, ["venues XNAS priced_by"]],
     ["calendars", { ...calendar, holidays: ["2026-12-25"] }, ["calendars nyse holidays"]],
     ["calendars", { ...calendar, known_until: "2027-01-01" }, ["calendars nyse known_until"]],
   ])("%s as %j: %j", (kind, record, expected) => {
@@ -170,6 +175,7 @@ describe("2: a document is changed in one step or in many", () => {
       zone: pick(["UTC", "Asia/Tokyo"]),
       holidays: pick([[], ["2026-12-25"]]),
     }),
+    venues: (pick) => ({ venue: pick(["XNAS", "XNYS"]), priced_by: pick([["feed"], ["other", "feed"]]) }),
   };
 
   /** Nothing twice, as the rules of reference data have it. */
@@ -177,6 +183,7 @@ describe("2: a document is changed in one step or in many", () => {
     const pick = (among: readonly unknown[]) => among[random.below(among.length)];
     const records = Array.from({ length: random.below(5) }, () => values[kind](pick));
     // What is used stays: the rules of reference data refuse the rest.
+    if (kind === "venues") records.push({ ...values[kind](pick), venue: "XNAS" });
     if (kind === "calendars") records.push({ ...values[kind](pick), name: "nyse" });
     const keyOf = (record: object) => JSON.stringify(record, [...referenceWords[kind].key]);
     return [...new Map(records.map((record) => [keyOf(record), record])).values()];

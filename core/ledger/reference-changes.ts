@@ -171,7 +171,11 @@ function unusedRule(
     case "NO ENVELOPE, ORDERS AND VALUES":
       return (fundId) => !use.isRun(fundId);
     case "NOTHING USES IT": {
-      const used = new Set([...before.instruments, ...before.funds].map(({ calendar }) => calendar));
+      const used = new Set<string | undefined>(
+        kind === "venues"
+          ? before.instruments.map(({ venue }) => venue)
+          : [...before.instruments, ...before.funds].map(({ calendar }) => calendar),
+      );
       return (name) => !used.has(name);
     }
     case "NEW, NOT HELD, ON NO LIST": {

@@ -10,6 +10,7 @@ const kinds: Readonly<Record<ReferenceKind, true>> = {
   borrow: true,
   restricted: true,
   calendars: true,
+  venues: true,
 };
 
 export const kindOption: VerbOption = {

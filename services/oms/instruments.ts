@@ -5,6 +5,7 @@ import { type Instant, millisecondsBetween } from "../../contracts/src/instant.t
 import type { Instrument, Mark } from "../../contracts/src/records/market.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { createNewestMarks } from "../shared/newest-marks.ts";
+import { followPriceSources } from "../shared/price-sources.ts";
 import type { OmsPorts } from "./oms-parts.ts";
 import { createHeardQuotes, type HeardQuotes } from "./quotes/heard-quotes.ts";
 
@@ -31,7 +32,8 @@ export interface Instruments {
 }
 
 export async function openInstruments(ports: OmsPorts): Promise<Instruments> {
-  const marks = createNewestMarks<Priced>(({ price }, at) => ({ price: decimal.parse(price), at }));
+  const sources = followPriceSources(ports);
+  const marks = createNewestMarks<Priced>(({ price }, at) => ({ price: decimal.parse(price), at }), sources);
   const quotes = createHeardQuotes();
   let known: ReadonlyMap<string, Instrument> = new Map();
   let paperFunds: ReadonlySet<string> = new Set();
@@ -51,9 +53,9 @@ export async function openInstruments(ports: OmsPorts): Promise<Instruments> {
     { subjects: [subjects.marketMarks.name], queueMax: marksMax, overflow: "keep-newest-per-key" },
     async ({ payload }) => {
       const mark = payload as Mark;
+      await sources.look(mark);
       const now = ports.clock.now();
-      marks.hear(mark, now);
-      if (marks.isSeenOnPaper(mark)) quotes.hear(mark, now);
+      if (marks.hear(mark, now) && marks.isSeenOnPaper(mark)) quotes.hear(mark, now);
     },
   );
   return {

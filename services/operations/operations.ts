@@ -84,7 +84,7 @@ async function assemble(ports: ServicePorts & { readonly chat: WatchedChat }, pa
       { name: "RiskWorkers", handlers: { ...workers.handlers, ...parked.handlers, ...unaudited.handlers } },
       { name: "HaltDesk", handlers: { ...haltHandlers, ...haltChanges(ports) } },
       ...(ports.eventFeed === undefined ? [] : [eventQueries(ports.eventFeed)]),
-      foreignEvents(ports),
+      foreignEvents(ports, outside.sources),
       referenceWithoutTreasury(ports),
       { name: "Watchdogs", handlers: { ...restrictionHandlers(ports), ...watchdogs?.handlers } },
     ],

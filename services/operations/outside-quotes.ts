@@ -3,7 +3,9 @@
 import { format, type Instant } from "../../contracts/src/instant.ts";
 import { isSimulated, type Mark, type Quote } from "../../contracts/src/records/market.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
+import type { PriceSources } from "../../core/exposure/price-sources.ts";
 import { createNewestMarks } from "../shared/newest-marks.ts";
+import { followPriceSources } from "../shared/price-sources.ts";
 import type { ServicePorts } from "../shared/service.ts";
 
 /** Marks that may wait; newer ones of the same symbol take the place of older ones. */
@@ -11,19 +13,27 @@ const marksQueueMax = 10_000;
 
 interface OutsideQuotes {
   readonly newest: ReadonlyMap<string, Quote>;
+  /** As prices on the bus made them. */
+  readonly sources: PriceSources;
   stop(): Promise<void>;
 }
 
-export async function hearOutsideQuotes({ bus, clock }: Pick<ServicePorts, "bus" | "clock">): Promise<OutsideQuotes> {
-  const marks = createNewestMarks(quoteOf);
+export async function hearOutsideQuotes(
+  ports: Pick<ServicePorts, "bus" | "clock" | "referenceData" | "settings" | "log">,
+): Promise<OutsideQuotes> {
+  const { bus, clock } = ports;
+  const sources = followPriceSources(ports);
+  const marks = createNewestMarks(quoteOf, sources);
   const listening = await bus.listen(
     { subjects: [subjects.marketMarks.name], queueMax: marksQueueMax, overflow: "keep-newest-per-key" },
     async ({ payload }) => {
       const mark = payload as Mark;
-      if (!isSimulated(mark)) marks.hear(mark, clock.now());
+      if (isSimulated(mark)) return;
+      await sources.look(mark);
+      marks.hear(mark, clock.now());
     },
   );
-  return { newest: marks.live, stop: () => listening.close() };
+  return { newest: marks.live, sources, stop: () => listening.close() };
 }
 
 function quoteOf({ symbol, price, bid = price, ask = price }: Mark, at: Instant): Quote & { readonly at: Instant } {

@@ -29,7 +29,10 @@ export function referenceProcedures({ ports, reader, newestOwn, setting }: Refer
     ListFunds: () => listFunds(reader, newestOwn, ports),
     ListNavs: (request: ListNavsRequest) => listNavs(request, ports, reader),
     ListInstruments: async (): Promise<Instruments> => ({
-      instruments: (await reader.refresh()).reference.instruments,
+      instruments: (await reader.refresh()).reference.instruments.map((one) => ({
+        ...one,
+        priced_by: one.priced_by ?? [],
+      })),
     }),
     GetReferenceData: (request: ReferenceDataRequest) => getReferenceData(request, ports),
     SetReferenceData: (request: ReferenceDocument, call: RpcCall) =>

@@ -33,6 +33,21 @@ describe("reference data", () => {
     ],
     ["a strategy named as a fund", { funds: [alpha, { ...beta, strategies: ["alpha"] }] }, /alpha is there twice/],
     [
+      "a venue twice",
+      { venues: ["a", "b"].map((name) => ({ venue: "XNAS", priced_by: [name] })) },
+      /^venues: XNAS is there twice/,
+    ],
+    [
+      "a venue that the simulated market prices",
+      { venues: [{ venue: "XNAS", priced_by: ["feed", "paper"] }] },
+      /^venues: XNAS names paper in priced_by, which is no feed from outside/,
+    ],
+    [
+      "an instrument that a service of ours prices",
+      { instruments: [{ ...aapl, priced_by: ["treasury"] }] },
+      /^instruments: AAPL names treasury in priced_by/,
+    ],
+    [
       "a LIVE fund that our treasury should value",
       { funds: [{ ...alpha, mode: "LIVE", valued_by: "treasury" }, beta] },
       /^funds: alpha is LIVE, and our treasury values PAPER funds alone/,

@@ -5,6 +5,7 @@ import { tradingCalendar } from "../../contracts/src/calendar.ts";
 import { messageOf } from "../../contracts/src/fault.ts";
 import { parseJson } from "../../contracts/src/parse-json.ts";
 import { isOwnSource } from "../../contracts/src/platform-services.ts";
+import { paperSource } from "../../contracts/src/records/market.ts";
 import {
   calendarDefinition,
   ownValuer,
@@ -45,6 +46,7 @@ const rules: readonly Rule[] = [
   symbolsAreNoCurrencies,
   optionsAreComplete,
   valuersCanValue,
+  pricersCanPrice,
 ];
 
 export function referenceMistakes(contents: ReferenceContents): readonly string[] {
@@ -59,7 +61,7 @@ function repeated(names: readonly string[]): readonly string[] {
 }
 
 function nothingTwice(contents: ReferenceContents): readonly string[] {
-  const { instruments, borrow, restricted, fx, calendars } = contents;
+  const { instruments, borrow, restricted, fx, calendars, venues } = contents;
   const said = (kind: ReferenceKind, names: readonly string[]): readonly string[] =>
     repeated(names).map((name) => `${kind}: ${name} is there twice.`);
   return [
@@ -82,6 +84,10 @@ function nothingTwice(contents: ReferenceContents): readonly string[] {
     ...said(
       "calendars",
       calendars.map(({ name }) => name),
+    ),
+    ...said(
+      "venues",
+      venues.map(({ venue }) => venue),
     ),
   ];
 }
@@ -148,4 +154,17 @@ function valuersCanValue({ funds }: ReferenceContents): readonly string[] {
       `funds: ${id} is LIVE, and our treasury values PAPER funds alone: name the source of its values in valued_by.`,
     ];
   });
+}
+
+/** What the simulated market says counts for PAPER funds alone, whoever is named, and our services price nothing. */
+function pricersCanPrice({ instruments, venues }: ReferenceContents): readonly string[] {
+  const lists = [
+    ...instruments.map(({ symbol, priced_by: named }) => ({ what: `instruments: ${symbol}`, named })),
+    ...venues.map(({ venue, priced_by: named }) => ({ what: `venues: ${venue}`, named })),
+  ];
+  return lists.flatMap(({ what, named = [] }) =>
+    named
+      .filter((name) => name === paperSource || isOwnSource(name))
+      .map((name) => `${what} names ${name} in priced_by, which is no feed from outside.`),
+  );
 }

@@ -5,6 +5,7 @@ import { type Instant, parse } from "../../contracts/src/instant.ts";
 import type { Instrument } from "../../contracts/src/records/market.ts";
 import { calendarDefinition, type FundReference } from "../../contracts/src/records/reference.ts";
 import type { Reference, ReferenceData } from "../../ports/reference-data.ts";
+import { namedSources } from "../shared/price-sources.ts";
 
 interface Rate {
   readonly rate: decimal.Decimal;
@@ -16,6 +17,8 @@ export interface ReferenceView {
   readonly funds: ReadonlyMap<string, FundReference>;
   readonly instruments: ReadonlyMap<string, Instrument>;
   readonly calendars: ReadonlyMap<string, TradingCalendar>;
+  /** Whose prices count, by symbol; not those for which nobody is named. */
+  readonly pricedBy: ReadonlyMap<string, readonly string[]>;
   /** By `<base>/<quote>`, as they were set. */
   readonly rates: ReadonlyMap<string, Rate>;
 }
@@ -33,8 +36,9 @@ const nothing: Reference = {
   fx: [],
   borrow: [],
   restricted: [],
+  venues: [],
   calendars: [],
-  versions: { instruments: 0, funds: 0, fx: 0, borrow: 0, restricted: 0, calendars: 0 },
+  versions: { instruments: 0, funds: 0, fx: 0, borrow: 0, restricted: 0, calendars: 0, venues: 0 },
   change: -1,
 };
 
@@ -57,6 +61,7 @@ export function viewOf(reference: Reference): ReferenceView {
     calendars: new Map(
       reference.calendars.map((calendar) => [calendar.name, tradingCalendar(calendarDefinition(calendar))]),
     ),
+    pricedBy: namedSources(reference),
     rates: new Map(
       reference.fx.map(({ base, quote, rate, as_of }) => [
         `${base}/${quote}`,

@@ -6,9 +6,10 @@ import type { Mark } from "../../contracts/src/records/market.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { isAhead } from "../../core/state/dated.ts";
 import { createNewestMarks } from "../shared/newest-marks.ts";
+import { followPriceSources } from "../shared/price-sources.ts";
 import type { ServicePorts } from "../shared/service.ts";
 
-type MarketViewPorts = Pick<ServicePorts, "bus" | "clock" | "marketHistory">;
+type MarketViewPorts = Pick<ServicePorts, "bus" | "clock" | "marketHistory" | "referenceData" | "settings" | "log">;
 
 interface SeenPrice {
   readonly price: decimal.Decimal;
@@ -36,8 +37,9 @@ const minuteMs = 60_000;
 const marksQueueMax = 10_000;
 
 export async function openMarketView(ports: MarketViewPorts): Promise<MarketView> {
+  const sources = followPriceSources(ports);
   // Strategies of ours trade in PAPER funds.
-  const seen = createNewestMarks<SeenPrice>(readMark);
+  const seen = createNewestMarks<SeenPrice>(readMark, sources);
   /** The closes before this minute, asked once per minute. */
   const minutes = new Map<
     string,
@@ -48,9 +50,10 @@ export async function openMarketView(ports: MarketViewPorts): Promise<MarketView
     queueMax: marksQueueMax,
     overflow: "keep-newest-per-key",
   } as const;
-  const listening = await ports.bus.listen(options, async ({ payload }) =>
-    seen.hear(payload as Mark, ports.clock.now()),
-  );
+  const listening = await ports.bus.listen(options, async ({ payload }) => {
+    await sources.look(payload as Mark);
+    seen.hear(payload as Mark, ports.clock.now());
+  });
 
   function price(symbol: string): SeenPrice | undefined {
     const found = seen.paper.get(symbol);

@@ -29,6 +29,8 @@ import type { ValueBlocks } from "./blocks/value-blocks.ts";
 import type { Figures } from "./figures.ts";
 import type { ForeignEvents } from "./foreign/foreign-events.ts";
 import type { HeldFills } from "./foreign/held-fills.ts";
+import type { NotYours } from "./foreign/not-yours.ts";
+import { createPriceTurns } from "./foreign/price-turns.ts";
 import { watchUnknownPrices } from "./foreign/unknown-prices.ts";
 import type { GroupCommit } from "./journal/group-commit.ts";
 import type { Drawdown } from "./losses/drawdown.ts";
@@ -40,11 +42,12 @@ import { createTakeFills } from "./take-fills.ts";
 const marksMax = 100_000;
 
 interface InputsOptions {
-  readonly ports: Pick<ServicePorts, "bus" | "clock" | "timers" | "riskStore">;
+  readonly ports: Pick<ServicePorts, "bus" | "clock" | "timers" | "riskStore" | "settings">;
   readonly engine: Engine;
   readonly commit: GroupCommit;
   readonly alarms: Alarms;
-  readonly reference: Pick<ReferenceWatch, "currencyOf" | "fund">;
+  readonly reference: Pick<ReferenceWatch, "currencyOf" | "fund" | "pricedBy">;
+  readonly notYours: NotYours;
   readonly figures: Figures;
   readonly fillBlocks: FillBlocks;
   readonly values: ValueBlocks;
@@ -76,6 +79,7 @@ export async function hearInputs(options: InputsOptions): Promise<Inputs> {
   const orderGaps = watchGaps("orders", timers, alarms);
   const navGaps = watchGaps("valuations", timers, alarms);
   const unknownPrices = watchUnknownPrices(options);
+  const isTurnOf = createPriceTurns(options);
   const taking = createTakeFills({ ports, engine, commit, alarms, fillBlocks, losses: drawdown });
 
   async function hearFill(event: BusEvent): Promise<void> {
@@ -146,7 +150,7 @@ export async function hearInputs(options: InputsOptions): Promise<Inputs> {
     noticeStep();
     const mark = event.payload as Mark;
     unknownPrices(mark);
-    if (isAhead(mark.at, `prices ${mark.symbol}`) || isImpossible(mark, event.subject)) return;
+    if (isAhead(mark.at, `prices ${mark.symbol}`) || isImpossible(mark, event.subject) || !isTurnOf(mark)) return;
     engine.setMark(mark);
     fillBlocks.priced(mark.symbol);
   }

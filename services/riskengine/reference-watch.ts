@@ -4,6 +4,7 @@ import { calendarDefinition, type FundReference } from "../../contracts/src/reco
 import type { Engine } from "../../core/engine/engine.ts";
 import type { Reference } from "../../ports/reference-data.ts";
 import { startLoop } from "../shared/loop.ts";
+import { namedSources } from "../shared/price-sources.ts";
 import type { ServicePorts } from "../shared/service.ts";
 
 const askEveryMs = 1_000;
@@ -19,6 +20,8 @@ export interface ReferenceWatch {
   tradingCalendarOf(symbol: string): TradingCalendar | undefined;
   /** Of an instrument; undefined when there is none. */
   currencyOf(symbol: string): string | undefined;
+  /** Whose prices of an instrument count, in order; undefined where nobody is named. */
+  pricedBy(symbol: string): readonly string[] | undefined;
   /** Every sector that an instrument has, in order. */
   sectors(): readonly string[];
   /** Has what was set a moment ago. */
@@ -36,6 +39,7 @@ export async function watchReference(ports: Ports, engine: Engine, eachLook: () 
   let calendars: ReadonlyMap<string, { readonly content: string; readonly calendar: TradingCalendar }> = new Map();
   /** By symbol, with the name of its calendar. */
   let instruments: ReadonlyMap<string, { readonly calendar: string; readonly currency: string }> = new Map();
+  let priced: ReadonlyMap<string, readonly string[]> = new Map();
   let sectors: readonly string[] = [];
   let change = 0;
 
@@ -46,6 +50,7 @@ export async function watchReference(ports: Ports, engine: Engine, eachLook: () 
     instruments = new Map(
       reference.instruments.map(({ symbol, calendar, currency }) => [symbol, { calendar, currency }]),
     );
+    priced = namedSources(reference);
     sectors = [...new Set(reference.instruments.map(({ sector }) => sector))].filter((name) => name !== "").sort();
     calendars = new Map(
       reference.calendars.map((definition) => {
@@ -84,6 +89,7 @@ export async function watchReference(ports: Ports, engine: Engine, eachLook: () 
     calendarOf: (fundId) => calendars.get(funds.get(fundId)?.calendar ?? "")?.calendar,
     tradingCalendarOf: (symbol) => calendars.get(instruments.get(symbol)?.calendar ?? "")?.calendar,
     currencyOf: (symbol) => instruments.get(symbol)?.currency,
+    pricedBy: (symbol) => priced.get(symbol),
     sectors: () => sectors,
     refresh,
     stop: loop.stop,

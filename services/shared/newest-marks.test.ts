@@ -1,12 +1,14 @@
 // Which price counts for which funds, whatever comes first and however late.
 import { describe, expect, it } from "vitest";
 import { format, parse, plusMilliseconds } from "../../contracts/src/instant.ts";
+import { createPriceSources } from "../../core/exposure/price-sources.ts";
 import { createNewestMarks } from "./newest-marks.ts";
 
 const now = parse("2026-11-18T03:00:00.000000Z");
 
 function heard(...marks: readonly (readonly [source: string, price: string, atMs: number])[]) {
-  const newest = createNewestMarks(({ price }, at) => ({ price, at }));
+  const sources = createPriceSources({ namedFor: () => undefined, markAgeMsMax: 10_000 });
+  const newest = createNewestMarks(({ price }, at) => ({ price, at }), sources);
   for (const [source, price, atMs] of marks) {
     newest.hear({ symbol: "AAPL", price, source, at: format(plusMilliseconds(now, atMs)) }, now);
   }

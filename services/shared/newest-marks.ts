@@ -3,13 +3,15 @@
 // (core/exposure/hear-mark.ts).
 import { type Instant, parse } from "../../contracts/src/instant.ts";
 import { isPossiblePrice, isSimulated, type Mark } from "../../contracts/src/records/market.ts";
-import { isNewest } from "../../core/state/dated.ts";
+import type { PriceSources } from "../../core/exposure/price-sources.ts";
+import { isAhead, isNewest } from "../../core/state/dated.ts";
 
 /** Symbols that are kept; more than any platform lists. Those that come after are not heard. */
 const symbolsMax = 100_000;
 
 export interface NewestMarks<Priced> {
-  hear(mark: Mark, now: Instant): void;
+  /** Whether it is of a source whose prices count. */
+  hear(mark: Mark, now: Instant): boolean;
   /** By symbol, as LIVE funds may see it. */
   readonly live: ReadonlyMap<string, Priced>;
   /** By symbol, as PAPER funds see it. */
@@ -22,6 +24,7 @@ export interface NewestMarks<Priced> {
 
 export function createNewestMarks<Priced extends { readonly at: Instant }>(
   read: (mark: Mark, at: Instant) => Priced,
+  sources: PriceSources,
 ): NewestMarks<Priced> {
   const live = new Map<string, Priced>();
   const paper = new Map<string, Priced>();
@@ -35,19 +38,21 @@ export function createNewestMarks<Priced extends { readonly at: Instant }>(
     live,
     paper,
     hear(mark, now) {
-      if (!isPossiblePrice(mark)) return;
+      if (!isPossiblePrice(mark) || isAhead(parse(mark.at), now) || sources.judge(mark, now).kind !== "COUNTS")
+        return false;
       const { symbol } = mark;
       const at = parse(mark.at);
       const isNewestOf = (known: Priced | undefined): boolean => isNewest(at, known?.at, now);
       if (isSimulated(mark)) {
         // From then on it is the only one that counts: two markets in turn would be none.
-        if (!isNewestOf(simulated.has(symbol) ? paper.get(symbol) : undefined)) return;
+        if (!isNewestOf(simulated.has(symbol) ? paper.get(symbol) : undefined)) return true;
         put(paper, symbol, read(mark, at));
         if (paper.has(symbol)) simulated.add(symbol);
-        return;
+        return true;
       }
       if (isNewestOf(live.get(symbol))) put(live, symbol, read(mark, at));
       if (!simulated.has(symbol) && isNewestOf(paper.get(symbol))) put(paper, symbol, read(mark, at));
+      return true;
     },
     isSeenOnPaper: (mark) => isSimulated(mark) || !simulated.has(mark.symbol),
     forget(symbol) {

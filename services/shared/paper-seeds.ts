@@ -181,6 +181,7 @@ export function paperReference(asOf: string): ReferenceContents {
       borrow === undefined ? [] : [{ symbol, ...borrow, as_of: asOf }],
     ),
     restricted: [],
+    venues: [],
     calendars: [usEquities, alwaysOpen].map(({ definition }) => calendarReferenceOf(definition)),
   };
 }

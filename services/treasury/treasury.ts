@@ -10,6 +10,7 @@ import type {
 } from "../../contracts/src/generated/svc/v1/platform.ts";
 import type { Mark } from "../../contracts/src/records/market.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
+import { createPriceSources } from "../../core/exposure/price-sources.ts";
 import type { Subscription } from "../../ports/bus.ts";
 import type { DeniedAnswer, RpcCall, RpcService } from "../../ports/rpc.ts";
 import { oneAtATime } from "../reference/one-at-a-time.ts";
@@ -51,7 +52,11 @@ async function assemble(ports: ServicePorts, parts: Parts) {
   const reader = referenceReader(ports.referenceData);
   await reader.refresh();
   const valuer = await createValuer(ports);
-  const prices = createNewestMarks<Price>(({ price }, at) => ({ price: decimal.parse(price), at }));
+  const sources = createPriceSources({
+    namedFor: (symbol) => reader.current().pricedBy.get(symbol),
+    markAgeMsMax: ports.settings.risk.markAgeMsMax,
+  });
+  const prices = createNewestMarks<Price>(({ price }, at) => ({ price: decimal.parse(price), at }), sources);
   parts.add("marks", await hearMarks(ports, reader, prices));
   const waiting = createWaitingFills(ports, bookFill);
   // What waits since before this start keeps its fund waiting from the first fill on.

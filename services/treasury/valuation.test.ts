@@ -16,7 +16,7 @@ import { navRecord, type ValuationInput, valueFund } from "./valuation.ts";
 
 const at = fromUnixMs(1_794_744_000_000);
 const contents = paperReference("2026-11-15T12:00:00.000000Z");
-const versions = { instruments: 1, funds: 1, fx: 1, borrow: 1, restricted: 1, calendars: 1 };
+const versions = { instruments: 1, funds: 1, fx: 1, borrow: 1, restricted: 1, calendars: 1, venues: 1 };
 const view = viewOf({ ...contents, versions, change: 1 } satisfies Reference);
 const gamma = view.funds.get("gamma");
 if (gamma === undefined) throw new Error("gamma");

@@ -127,6 +127,8 @@ const changes: { readonly [Kind in ReferenceKind]: Change<Kind> } = {
   },
   fx: (content, prng) =>
     prng.chance(0.5) ? content.slice(1) : content.map((each) => ({ ...each, rate: `1.${1 + prng.below(80)}` })),
+  venues: (content, prng) =>
+    prng.chance(0.5) ? content.slice(1) : [{ venue: "simulated", priced_by: [prng.chance(0.5) ? "feed" : "paper"] }],
   borrow(content, prng, seeds) {
     const symbol = one(prng, symbols);
     const thrown = prng.below(100);

@@ -39,7 +39,15 @@ const put = (fixture: ReferenceFixture, ...versions: readonly ReferenceVersion[]
 async function readsTheNewest(fixture: ReferenceFixture): Promise<void> {
   const empty = await fixture.reference.read();
   expect(empty.instruments).toEqual([]);
-  expect(empty.versions).toEqual({ instruments: 0, funds: 0, fx: 0, borrow: 0, restricted: 0, calendars: 0 });
+  expect(empty.versions).toEqual({
+    instruments: 0,
+    funds: 0,
+    fx: 0,
+    borrow: 0,
+    restricted: 0,
+    calendars: 0,
+    venues: 0,
+  });
   expect(await fixture.reference.changed()).toBe(empty.change);
   const rate = { base: "EUR", quote: "USD", rate: "1.100000000000000001", as_of: "2026-11-15T10:00:00Z" };
   await put(fixture, restricted(1, ["AAPL"]), { ...stamp("fx", 1), content: [rate] });

@@ -63,6 +63,7 @@ export const reference: ReferenceContents = {
     as_of: instant.format(startOfDay),
   })),
   restricted: [],
+  venues: [],
   calendars: [],
 };
 

@@ -13,6 +13,10 @@ export const alarms = {
     "warning",
     "A foreign publisher sends events without a number, or new ones under numbers that were heard: one that is lost is not noticed. Reported once for each.",
   ),
+  PRICE_SOURCE_REPLACED: alarm(
+    "warning",
+    "A source of prices has been stale for more than a minute, and another's count in its place until it is back.",
+  ),
   EVENT_REFUSED: alarm(
     "critical",
     "An event of a foreign system was refused where it entered: the sentence names its publisher, the event and what is wrong.",

@@ -33,6 +33,10 @@ export const foreignDenials = {
     "The order was asked for by another source, which alone reports what becomes of it.",
     "PERMISSION_DENIED",
   ),
+  EVENT_PRICE_NOT_YOURS: denial(
+    "Prices of the symbol count from another source: the reference data names which (priced_by), else it is the one whose price counted first.",
+    "PERMISSION_DENIED",
+  ),
   EVENT_ID_REUSED: denial(
     "The event came under an id that its publisher had used for something else; the first one counts.",
     "ABORTED",

@@ -1,14 +1,14 @@
 // Prices: the only subject that may lose messages. One entry an event: subject, payload, order, publishers and what the audit log says of it.
 
-import { isSimulated, mark, paperSource } from "../records/market.ts";
+import { mark } from "../records/market.ts";
 import { event } from "./event.ts";
 
 export const marketEvents = {
   marketMarks: event({
     subject: "svc.v1.market.marks",
     schema: mark,
-    // A simulated price never takes the place of a real one.
-    key: (price) => (isSimulated(price) ? `${price.symbol} ${paperSource}` : price.symbol),
+    // A price never takes the place of another source's.
+    key: (price) => `${price.symbol} ${price.source}`,
     delivery: "conflated",
     sentence: "A price moved; only the newest per symbol matters.",
     publishers: ["operations"],

@@ -787,6 +787,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"expiry","type":"text","optional":true,"description":"A date: 2026-12-18."},
     {"name":"strike","type":"text","optional":true},
     {"name":"right","type":"text","optional":true,"description":"CALL or PUT."},
+    {"name":"priced_by","type":"text","list":true,"description":"Whose prices of it count, the first before the others; empty: those that its venue names."},
   ]},
   Instruments: {"fields":[
     {"name":"instruments","type":"message","message":"Instrument","list":true},
@@ -1270,7 +1271,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"at","type":"text","description":"RFC 3339.","kind":"INSTANT"},
   ]},
   ReferenceDataRequest: {"isRequest":true,"fields":[
-    {"name":"kind","type":"text","description":"instruments, funds, fx, borrow, restricted or calendars.","required":true,"values":["instruments","funds","fx","borrow","restricted","calendars"]},
+    {"name":"kind","type":"text","description":"instruments, funds, fx, borrow, restricted, calendars or venues.","required":true,"values":["instruments","funds","fx","borrow","restricted","calendars","venues"]},
   ]},
   ReferenceDocument: {"description":"One kind of reference data as a whole, versioned.","isRequest":true,"fields":[
     {"name":"kind","type":"text"},

@@ -97,6 +97,13 @@ export type Bar = z.infer<typeof bar>;
 /** The public API quotes it always, so that programs can be tried where nothing trades. It is no instrument. */
 export const testSymbol = "TEST";
 
+/** Sources of prices, the first before the others: tokens' names over gRPC, logins' over NATS. */
+export const pricedBy = z
+  .array(idText)
+  .min(1)
+  .max(5)
+  .refine((names) => new Set(names).size === names.length, "expected each source once");
+
 /** What can be traded and in which steps. */
 export const instrument = z
   .object({
@@ -117,6 +124,8 @@ export const instrument = z
     /** The name of its trading calendar. */
     calendar: idText,
     venue: nameText.optional(),
+    /** Whose prices of it count, the first before the others; absent: those that its venue names. */
+    priced_by: pricedBy.optional(),
     /** Options only. */
     underlying: symbolText.optional(),
     expiry: dateText.optional(),

@@ -54,6 +54,7 @@ export const referenceWords: Words = {
       sector: { loosens: "ALL BUT FIRST", why: "under which sector's limit it counts" },
       calendar: always("when it is traded"),
       venue: always("where it is traded"),
+      priced_by: always("whose prices it counts at"),
       underlying: always("what an option's risk counts as"),
       expiry: always("how long an option runs"),
       strike: always("what an option delivers at"),
@@ -119,5 +120,12 @@ export const referenceWords: Words = {
       early_closes: always("when it is traded"),
       known_until: always("whether its holidays are known"),
     },
+  },
+  venues: {
+    key: ["venue"],
+    added: "LOOSENS",
+    removed: "LOOSENS",
+    unused: "NOTHING USES IT",
+    fields: { venue: key, priced_by: always("whose prices what is traded there counts at") },
   },
 };

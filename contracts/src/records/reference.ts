@@ -16,10 +16,10 @@ import {
   reasonText,
   symbolText,
 } from "./fields.ts";
-import { instrument } from "./market.ts";
+import { instrument, pricedBy } from "./market.ts";
 import { fundMode } from "./values.ts";
 
-export const referenceKind = z.enum(["instruments", "funds", "fx", "borrow", "restricted", "calendars"]);
+export const referenceKind = z.enum(["instruments", "funds", "fx", "borrow", "restricted", "calendars", "venues"]);
 export type ReferenceKind = z.infer<typeof referenceKind>;
 
 /** A fund and the strategies that trade for it; fund and strategy ids share one namespace. */
@@ -121,6 +121,9 @@ export function calendarReferenceOf(definition: CalendarDefinition): CalendarRef
   };
 }
 
+/** A venue, as instruments name it, and whose prices of what is traded there count. */
+const venueReference = z.strictObject({ venue: nameText, priced_by: pricedBy });
+
 /** The content of each kind. */
 export const referenceContents = {
   // Who sets an instrument asks for something: a misspelt key must not be dropped in silence.
@@ -130,6 +133,7 @@ export const referenceContents = {
   borrow: z.array(borrow).max(100_000),
   restricted: z.array(restriction).max(100_000),
   calendars: z.array(calendarReference).max(1_000),
+  venues: z.array(venueReference).max(1_000),
 } as const;
 export type ReferenceContents = { readonly [Kind in ReferenceKind]: z.infer<(typeof referenceContents)[Kind]> };
 

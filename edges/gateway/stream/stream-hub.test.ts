@@ -121,7 +121,7 @@ function fixture({ bars }: { bars?: (message: { start?: string }) => object } = 
     });
     tell();
   };
-  feed.instruments.say([instrument], time.clock.now());
+  feed.instruments.say([{ ...instrument, priced_by: [] }], time.clock.now());
   feed.funds.say([fund], time.clock.now());
   tell();
   quote(100);
@@ -374,7 +374,7 @@ describe("the stream closes", () => {
     const { hub, feed, time } = fixture();
     const many = Array.from({ length: 201 }, (_none, index) => `S${index}`);
     feed.instruments.say(
-      many.map((symbol) => ({ ...instrument, symbol })),
+      many.map((symbol) => ({ ...instrument, symbol, priced_by: [] })),
       time.clock.now(),
     );
     const one = client(hub.open);

@@ -5,10 +5,12 @@ import { parseJson } from "../../../contracts/src/parse-json.ts";
 import { isPossiblePrice, type Mark } from "../../../contracts/src/records/market.ts";
 import { type BookedFill, bookedFill, type Fill, type FillBusted } from "../../../contracts/src/records/order.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
+import type { PriceSources } from "../../../core/exposure/price-sources.ts";
 import {
   type EventStanding,
   impossiblePrice,
   type KnownReference,
+  priceNotYours,
   refusalOf,
   unknownSymbol,
 } from "../../../core/foreign/judge-event.ts";
@@ -33,7 +35,10 @@ export interface DoorJudge {
 const lookAgainMsMin = 1_000;
 const decoder = new TextDecoder();
 
-export function judgeAtDoor({ referenceData, riskStore, store, clock }: DoorPorts): DoorJudge {
+export function judgeAtDoor(
+  { referenceData, riskStore, store, clock }: DoorPorts,
+  sources: Pick<PriceSources, "ask">,
+): DoorJudge {
   const reader = referenceReader(referenceData);
   let lookedAt: Instant | undefined;
 
@@ -60,6 +65,11 @@ export function judgeAtDoor({ referenceData, riskStore, store, clock }: DoorPort
     const same = kept.same ?? before.find(({ bust_id: id }) => id === bust.bust_id);
     const others = before.filter(({ fill_id, bust_id }) => fill_id === bust.fill_id && bust_id !== bust.bust_id);
     return { bust: { ...kept, same, others: [...kept.others, ...others] } };
+  }
+
+  function another(mark: Mark, now: Instant): Refusal | undefined {
+    const { kind, whose } = sources.ask(mark, now);
+    return kind === "NOT_YOURS" ? priceNotYours(mark.symbol, whose) : undefined;
   }
 
   return {
@@ -95,13 +105,13 @@ export function judgeAtDoor({ referenceData, riskStore, store, clock }: DoorPort
       if (!isPossiblePrice(mark)) {
         return { code: "EVENT_PRICE_IMPOSSIBLE", sentence: impossiblePrice(mark.symbol, mark.price) };
       }
-      if (reader.current().instruments.has(mark.symbol)) return undefined;
       const now = clock.now();
+      if (reader.current().instruments.has(mark.symbol)) return another(mark, now);
       if (lookedAt === undefined || Math.abs(millisecondsBetween(lookedAt, now)) >= lookAgainMsMin) {
         lookedAt = now;
         await reader.refresh();
       }
-      return reader.current().instruments.has(mark.symbol) ? undefined : unknownSymbol(mark.symbol);
+      return reader.current().instruments.has(mark.symbol) ? another(mark, now) : unknownSymbol(mark.symbol);
     },
     knowsFund: (fundId) => reader.current().funds.has(fundId),
   };

@@ -7,6 +7,7 @@ import type { ForeignReceipt } from "../../../contracts/src/generated/svc/v1/for
 import { format, parse } from "../../../contracts/src/instant.ts";
 import type { Mark } from "../../../contracts/src/records/market.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
+import { createPriceSources } from "../../../core/exposure/price-sources.ts";
 import type { AskedOrder } from "../../../ports/risk-store.ts";
 import type { RpcCall } from "../../../ports/rpc.ts";
 import { exampleFill, exampleMark, exampleNav } from "../../../testkit/record-examples.ts";
@@ -33,6 +34,7 @@ function begin() {
     symbols: [exampleFill.symbol, exampleMark.symbol],
     booked: new Map<string, object>(),
     asked: new Map<string, AskedOrder>(),
+    pricedBy: undefined as readonly string[] | undefined,
   };
   const referenceData = {
     changed: async () => known.symbols.length,
@@ -44,7 +46,8 @@ function begin() {
     fillEntry: async (id: string) => new TextEncoder().encode(JSON.stringify(known.booked.get(id))),
     askers: async (ids: readonly string[]) => ids.flatMap((orderId) => known.asked.get(orderId) ?? []),
   };
-  const { handlers } = foreignEvents({ ...ports, referenceData, riskStore });
+  const sources = createPriceSources({ namedFor: () => known.pricedBy, markAgeMsMax: 10_000 });
+  const { handlers } = foreignEvents({ ...ports, referenceData, riskStore }, sources);
   const publish = (
     event: { readonly id?: string; readonly subject: string; readonly payload: unknown; readonly dry_run?: boolean },
     operations = everything,
@@ -79,6 +82,7 @@ const reference = (symbols: readonly string[]) => ({
   fx: [],
   borrow: [],
   restricted: [],
+  venues: [],
   calendars: [],
   change: symbols.length,
 });
@@ -203,7 +207,10 @@ describe("an event of a program outside", () => {
     // The id is the program's, whatever it says under it.
     const asValue = { subject: subjects.navUpdated.name, payload: { ...exampleNav, sequence: 1 } };
     expect(await publish(asValue)).toMatchObject({ accepted: false, code: "EVENT_ID_REUSED" });
-    expect(await publish(asValue, everything, "another")).toMatchObject({ repeated: false, code: "EVENT_VALUE_NOT_YOURS" });
+    expect(await publish(asValue, everything, "another")).toMatchObject({
+      repeated: false,
+      code: "EVENT_VALUE_NOT_YOURS",
+    });
     expect(stored().map(([subject]) => subject)).toEqual([
       fill.subject,
       subjects.foreignHeld.name,
@@ -351,6 +358,15 @@ describe("an event of a program outside", () => {
     const { code } = await publish({ subject: subjects.marketMarks.name, payload: unknown });
     expect(code).toBe("EVENT_SYMBOL_UNKNOWN");
     expect(stored()).toEqual([]);
+  });
+
+  it("5: of a symbol that names other sources is answered as theirs, and goes out for the engine to tell", async () => {
+    const { ports, publish, known } = begin();
+    const mark = { subject: subjects.marketMarks.name, payload: { ...exampleMark, at: format(ports.clock.now()) } };
+    known.pricedBy = ["first-feed"];
+    const reason = expect.stringContaining("count from first-feed");
+    expect(await publish(mark)).toMatchObject({ accepted: false, code: "EVENT_PRICE_NOT_YOURS", reason });
+    expect(await publish(mark, everything, "first-feed")).toMatchObject({ accepted: true });
   });
 
   it("6: is taken under the same id once its symbol is there", async () => {

@@ -14,6 +14,7 @@ import { foreignPublisherOf } from "../../../contracts/src/foreign-events.ts";
 import type { ForeignEvent, ForeignReceipt } from "../../../contracts/src/generated/svc/v1/foreign.ts";
 import type { Mark } from "../../../contracts/src/records/market.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
+import type { PriceSources } from "../../../core/exposure/price-sources.ts";
 import type { RpcCall, RpcService } from "../../../ports/rpc.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import { type DoorJudge, judgeAtDoor } from "./judge-at-door.ts";
@@ -25,16 +26,20 @@ type ForeignPorts = Pick<
   "store" | "bus" | "clock" | "metrics" | "referenceData" | "riskStore" | "sha256"
 >;
 
-export function foreignEvents(ports: ForeignPorts): RpcService {
-  const publish = publisher(ports);
+/** `sources` knows whose prices count. */
+export function foreignEvents(ports: ForeignPorts, sources: Pick<PriceSources, "ask">): RpcService {
+  const publish = publisher(ports, sources);
   return {
     name: "ForeignEvents",
     handlers: { Publish: publish, PublishOrders: publish, PublishValues: publish, PublishPrices: publish },
   };
 }
 
-function publisher(ports: ForeignPorts): (event: ForeignEvent, call: RpcCall) => Promise<ForeignReceipt> {
-  const judge = judgeAtDoor(ports);
+function publisher(
+  ports: ForeignPorts,
+  sources: Pick<PriceSources, "ask">,
+): (event: ForeignEvent, call: RpcCall) => Promise<ForeignReceipt> {
+  const judge = judgeAtDoor(ports, sources);
   const store = storeInOrder(ports, judge);
   const counted = ports.metrics.counter(
     "portcullis_foreign_events_total",

@@ -228,7 +228,7 @@ describe("a price of a symbol that nobody knows", () => {
       await fixture.pass(3_000);
     };
     for (let n = 0; n < 5; n += 1) await price("APPL", "their-feed");
-    for (let n = 0; n < 3; n += 1) await price("AAPL", "good-feed");
+    for (let n = 0; n < 3; n += 1) await price("AAPL", "fixture");
     expect(alarmsOf(fixture, "EVENT_REFUSED")).toMatchObject([
       { sentence: expect.stringMatching(/^their-feed publishes prices of APPL: EVENT_SYMBOL_UNKNOWN\. /) },
     ]);
@@ -241,13 +241,13 @@ describe("32.5: a price of zero or less", () => {
     const [fixture, life] = await begin();
     const price = async (text: string): Promise<void> => {
       const at = format(fixture.time.clock.now());
-      fixture.outside.bus.broadcast(subjects.marketMarks, { symbol: "AAPL", price: text, source: "their-feed", at });
+      fixture.outside.bus.broadcast(subjects.marketMarks, { symbol: "AAPL", price: text, source: "fixture", at });
       await fixture.pass(300);
     };
     for (const text of ["0", "-1", "0"]) await price(text);
     expect(await codeOf(fixture, life)).toBe("");
     expect(alarmsOf(fixture, "EVENT_REFUSED")).toMatchObject([
-      { sentence: expect.stringMatching(/^their-feed published .* of AAPL: EVENT_PRICE_IMPOSSIBLE\. .* is 0, /) },
+      { sentence: expect.stringMatching(/^fixture published .* of AAPL: EVENT_PRICE_IMPOSSIBLE\. .* is 0, /) },
     ]);
     await price("232.5");
     await price("0");

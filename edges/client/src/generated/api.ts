@@ -3386,6 +3386,7 @@ export interface components {
             sector: string;
             calendar: string;
             venue?: string;
+            priced_by?: string[];
             underlying?: string;
             /** Format: date */
             expiry?: string;
@@ -15178,6 +15179,9 @@ export interface operations {
                      *         "sector": "technology",
                      *         "calendar": "us-equities",
                      *         "venue": "XNAS",
+                     *         "priced_by": [
+                     *           "operator:duty"
+                     *         ],
                      *         "underlying": "SPY",
                      *         "expiry": "2026-11-20",
                      *         "strike": "187.25",
@@ -15464,7 +15468,7 @@ export interface operations {
                      */
                     "application/json": {
                         /** @enum {string} */
-                        kind: "instruments" | "funds" | "fx" | "borrow" | "restricted" | "calendars";
+                        kind: "instruments" | "funds" | "fx" | "borrow" | "restricted" | "calendars" | "venues";
                         version: number;
                         content: {
                             [key: string]: unknown;
@@ -15503,10 +15507,10 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description instruments, funds, fx, borrow, restricted or calendars.
+                 * @description instruments, funds, fx, borrow, restricted, calendars or venues.
                  * @example instruments
                  */
-                kind: "instruments" | "funds" | "fx" | "borrow" | "restricted" | "calendars";
+                kind: "instruments" | "funds" | "fx" | "borrow" | "restricted" | "calendars" | "venues";
             };
             cookie?: never;
         };
@@ -15541,7 +15545,7 @@ export interface operations {
                      */
                     "application/json": {
                         /** @enum {string} */
-                        kind: "instruments" | "funds" | "fx" | "borrow" | "restricted" | "calendars";
+                        kind: "instruments" | "funds" | "fx" | "borrow" | "restricted" | "calendars" | "venues";
                         version: number;
                         content: {
                             [key: string]: unknown;
@@ -15593,7 +15597,7 @@ export interface operations {
                  * @description Which kind of reference data.
                  * @example restricted
                  */
-                kind: "instruments" | "funds" | "fx" | "borrow" | "restricted" | "calendars";
+                kind: "instruments" | "funds" | "fx" | "borrow" | "restricted" | "calendars" | "venues";
             };
             cookie?: never;
         };
@@ -15653,7 +15657,7 @@ export interface operations {
                      */
                     "application/json": {
                         /** @enum {string} */
-                        kind: "instruments" | "funds" | "fx" | "borrow" | "restricted" | "calendars";
+                        kind: "instruments" | "funds" | "fx" | "borrow" | "restricted" | "calendars" | "venues";
                         version: number;
                         content: {
                             [key: string]: unknown;
@@ -15703,7 +15707,7 @@ export interface operations {
                      */
                     "application/json": {
                         /** @enum {string} */
-                        kind: "instruments" | "funds" | "fx" | "borrow" | "restricted" | "calendars";
+                        kind: "instruments" | "funds" | "fx" | "borrow" | "restricted" | "calendars" | "venues";
                         version: number;
                         content: {
                             [key: string]: unknown;

@@ -260,6 +260,7 @@ export interface components {
             sector: string;
             calendar: string;
             venue?: string;
+            priced_by?: string[];
             underlying?: string;
             /** Format: date */
             expiry?: string;
@@ -887,6 +888,9 @@ export interface operations {
                      *         "sector": "technology",
                      *         "calendar": "us-equities",
                      *         "venue": "XNAS",
+                     *         "priced_by": [
+                     *           "operator:duty"
+                     *         ],
                      *         "underlying": "SPY",
                      *         "expiry": "2026-11-20",
                      *         "strike": "187.25",

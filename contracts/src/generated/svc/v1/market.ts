@@ -92,7 +92,11 @@ export interface Instrument {
     | string
     | undefined;
   /** CALL or PUT. */
-  right?: string | undefined;
+  right?:
+    | string
+    | undefined;
+  /** Whose prices of it count, the first before the others; empty: those that its venue names. */
+  priced_by: string[];
 }
 
 export interface FundStatus {
@@ -547,6 +551,7 @@ function createBaseInstrument(): Instrument {
     expiry: undefined,
     strike: undefined,
     right: undefined,
+    priced_by: [],
   };
 }
 
@@ -593,6 +598,9 @@ export const Instrument: MessageFns<Instrument> = {
     }
     if (message.right !== undefined) {
       writer.uint32(114).string(message.right);
+    }
+    for (const v of message.priced_by) {
+      writer.uint32(122).string(v!);
     }
     return writer;
   },
@@ -720,6 +728,14 @@ export const Instrument: MessageFns<Instrument> = {
             }
 
             message.right = reader.string();
+            continue;
+          }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.priced_by.push(reader.string());
             continue;
           }
         }

@@ -625,7 +625,7 @@ export interface Strategies {
 }
 
 export interface ReferenceDataRequest {
-  /** instruments, funds, fx, borrow, restricted or calendars. */
+  /** instruments, funds, fx, borrow, restricted, calendars or venues. */
   kind: string;
 }
 

@@ -1,0 +1,63 @@
+// Whose prices count, for those who hear prices and follow no reference data otherwise: it is read again at most once a second, and only while prices from
+// outside come.
+
+import { messageOf } from "../../contracts/src/fault.ts";
+import { type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
+import { isSimulated, type Mark } from "../../contracts/src/records/market.ts";
+import { createPriceSources, type PriceSources } from "../../core/exposure/price-sources.ts";
+import type { Reference } from "../../ports/reference-data.ts";
+import type { ServicePorts } from "./service.ts";
+
+const lookEveryMs = 1_000;
+
+/** By symbol: an instrument's own, else its venue's. */
+export function namedSources({
+  instruments,
+  venues,
+}: Pick<Reference, "instruments" | "venues">): ReadonlyMap<string, readonly string[]> {
+  const ofVenues = new Map(venues.map(({ venue, priced_by: named }) => [venue, named]));
+  return new Map(
+    instruments.flatMap(({ symbol, venue = "", priced_by: own }) => {
+      const named = own ?? ofVenues.get(venue);
+      return named === undefined ? [] : [[symbol, named] as const];
+    }),
+  );
+}
+
+interface FollowedSources extends PriceSources {
+  /** Before the price is judged. */
+  look(mark: Mark): Promise<void>;
+}
+
+export function followPriceSources({
+  referenceData,
+  clock,
+  settings,
+  log,
+}: Pick<ServicePorts, "referenceData" | "clock" | "settings" | "log">): FollowedSources {
+  let named: ReadonlyMap<string, readonly string[]> = new Map();
+  let change: number | undefined;
+  let lookedAt: Instant | undefined;
+
+  return {
+    ...createPriceSources({
+      namedFor: (symbol) => named.get(symbol),
+      markAgeMsMax: settings.risk.markAgeMsMax,
+    }),
+    async look(mark) {
+      const now = clock.now();
+      if (isSimulated(mark)) return;
+      if (lookedAt !== undefined && Math.abs(millisecondsBetween(lookedAt, now)) < lookEveryMs) return;
+      lookedAt = now;
+      try {
+        if ((await referenceData.changed()) === change) return;
+        const reference = await referenceData.read();
+        named = namedSources(reference);
+        change = reference.change;
+      } catch (thrown) {
+        // What was read last counts on.
+        log.warn("whose prices count cannot be read", { reason: messageOf(thrown) });
+      }
+    },
+  };
+}
