@@ -75,6 +75,7 @@ const plan: FixturePlan = {
     ODD: {},
     LEG: {},
     SEEDS: {},
+    JMP: {},
     HOT: {},
     COOL: {},
     DRK: { ageMs: "none" },
@@ -311,6 +312,14 @@ const ways: Ways = {
       order: { fund_id: "overstated" },
       before: async (fixture) => {
         for (const nav of ["10000000", "20000000"]) await value(fixture, "overstated", nav);
+        return undefined;
+      },
+    },
+    PRICE_NOT_VOUCHED: {
+      order: { symbol: "JMP" },
+      before: async (fixture) => {
+        // The other feed says 100 once a second.
+        fixture.mark({ symbol: "JMP", price: "110", source: "elsewhere", at: now() });
         return undefined;
       },
     },

@@ -24,6 +24,8 @@ export interface RiskSettings {
   readonly lossConfirmMs: number;
   /** How much of a fund a value from outside may have that nothing explains, as a fraction. */
   readonly valueUnexplainedMax: number;
+  /** How far a price may move at once before it has to be confirmed, as a fraction. */
+  readonly priceJumpMax: number;
   /** Entries between two snapshots of the engine's books. */
   readonly snapshotEveryEntries: number;
 }

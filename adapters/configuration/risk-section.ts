@@ -61,6 +61,11 @@ export const risk = section({
       "How much of a fund a value from outside may have that our own positions, fills and prices do not explain, as a fraction; with more of it the fund takes no new risk until a value is explained or an operator accepts it.",
     environment: "PORTCULLIS_RISK_VALUE_UNEXPLAINED_MAX",
   }),
+  price_jump_max: key(z.number().min(0.01).max(10).default(0.25), {
+    sentence:
+      "How far a price may move at once, as a fraction of those of the 5 s before it; further it is confirmed for 5 s before it is believed. `price_jump_max` of an instrument counts instead.",
+    environment: "PORTCULLIS_RISK_PRICE_JUMP_MAX",
+  }),
   snapshot_every_entries: key(whole(100, 100_000_000).default(50_000), {
     sentence: "Entries in the risk engine's journal between two snapshots of its books.",
     environment: "PORTCULLIS_RISK_SNAPSHOT_EVERY_ENTRIES",

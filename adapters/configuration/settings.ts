@@ -43,6 +43,7 @@ export function settingsOf(configuration: Configuration, isPaper: boolean): Sett
       lossConfirmations: risk.loss_confirmations,
       lossConfirmMs: risk.loss_confirm_ms,
       valueUnexplainedMax: risk.value_unexplained_max,
+      priceJumpMax: risk.price_jump_max,
       snapshotEveryEntries: risk.snapshot_every_entries,
     },
     market: {

@@ -129,6 +129,7 @@ const risk: RiskSettings = {
   lossConfirmations: 2,
   lossConfirmMs: 5_000,
   valueUnexplainedMax: 0.05,
+  priceJumpMax: 0.25,
   snapshotEveryEntries: 1_000_000_000,
 };
 

@@ -34,6 +34,8 @@ export interface FundValuation extends UnitCount {
   readonly at: Instant;
   readonly currency: string;
   readonly value: Decimal;
+  /** While a price in it is not believed yet: what it would be at the other end. */
+  readonly best?: Decimal;
   readonly netFlows: Decimal;
   /** Whether positions are held; absent when nobody said. */
   readonly holds?: boolean;

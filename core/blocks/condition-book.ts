@@ -96,14 +96,14 @@ function leave(book: ConditionBook, one: Standing): void {
 }
 
 /** What covers an order, as the gates ask for it. Only asked while something may stand; where nothing covers it nothing is made. */
-export function conditionsOn(book: ConditionBook, order: Names, at: Instant): readonly Standing[] {
+export function conditionsOn(book: ConditionBook, order: Names, at: Instant, isPaper = false): readonly Standing[] {
   const { fund_id: fundId, strategy_id: strategyId, symbol } = order;
   const own = book.funds.get(fundId);
   const firm = standing(book.firm.get(""), at);
   const wholeFund = standing(own?.get(""), at);
   const strategy = standing(book.strategies.get(strategyId), at);
   const inFund = standing(symbol === "" ? undefined : own?.get(symbol), at);
-  const inSymbol = standing(book.symbols.get(symbol), at);
+  const inSymbol = ofMode(standing(book.symbols.get(symbol), at), isPaper);
   const count = firm.length + wholeFund.length + strategy.length + inFund.length + inSymbol.length;
   return count === 0 ? noneStands : inOrder(byCode([firm, wholeFund, strategy, inFund, inSymbol]));
 }
@@ -111,6 +111,10 @@ export function conditionsOn(book: ConditionBook, order: Names, at: Instant): re
 function standing(some: readonly Standing[] | undefined, at: Instant): readonly Standing[] {
   if (some === undefined || !some.some((one) => at >= momentOf(one))) return noneStands;
   return some.filter((one) => at >= momentOf(one));
+}
+
+function ofMode(some: readonly Standing[], isPaper: boolean): readonly Standing[] {
+  return some.some((one) => one.isPaper === !isPaper) ? some.filter((one) => one.isPaper !== !isPaper) : some;
 }
 
 /** Invariant 2. */

@@ -239,6 +239,20 @@ export const conditions: readonly Condition[] = [
     command: acceptWithFactor,
   },
   {
+    // A price that moved further at once than prices move, or of which its sources say something else.
+    code: "PRICE_NOT_VOUCHED",
+    scope: "symbol",
+    ofFund: true,
+    gate: "position_risk",
+    rank: 8,
+    exits: "ALWAYS",
+    unmarked: "PASS",
+    passive: "DENIED",
+    figure: ["price_range"],
+    sentence: ({ reason }, { order }) => `The price of ${quoted(order.symbol)} is not believed yet: ${reason}.`,
+    ends: "It ends by itself: with a price that is back inside, when 5 s have passed and none was, or when sources agree for 5 s or one falls silent. Exits pass.",
+  },
+  {
     code: "LOSS_CONFIRMATION_PENDING",
     scope: "fund",
     gate: "drawdown_halt",

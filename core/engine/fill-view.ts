@@ -127,7 +127,7 @@ export function fillView(
   fillStrategy(view, source, found, order, at);
   const { conditions, restrictions } = source;
   const mayStand = at >= conditions.from || (fund !== undefined && at >= headOf(fund, fundStates.conditionsFrom));
-  view.conditions = mayStand ? conditionsOn(conditions, order, at) : noneStands;
+  view.conditions = mayStand ? conditionsOn(conditions, order, at, fund?.isPaper) : noneStands;
   view.restrictions = restrictionsOf(restrictions, order.fund_id);
   fillPace(view, fund, view.strategyKnown ? strategy : undefined, at);
   fillRepeats(view, view.strategyKnown ? strategy : undefined, book, order, at);

@@ -1,7 +1,7 @@
 // The engine's state and what it is told from outside: reference data, envelopes, valuations, marks and halts. Each takes the newest of
 // its kind; what is older than what is known changes nothing, so that late messages do no harm.
 
-import type { Decimal } from "../../contracts/src/decimal.ts";
+import { type Decimal, parse } from "../../contracts/src/decimal.ts";
 import * as instant from "../../contracts/src/instant.ts";
 import type { NavUpdated } from "../../contracts/src/records/fund.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
@@ -13,9 +13,10 @@ import { createRestrictionBook } from "../blocks/restriction-book.ts";
 import type { Envelope } from "../envelope/envelope.ts";
 import { createSharedParts, type SharedParts, shareParts } from "../envelope/shared-envelope.ts";
 import type { CarriedValue } from "../exposure/carried-value.ts";
-import { forgetPrices, hearMark } from "../exposure/hear-mark.ts";
+import { forgetPrices } from "../exposure/hear-mark.ts";
 import { forgetLimits, setNavOf } from "../exposure/nav-limits.ts";
 import { noteEveryChange } from "../exposure/value-tables.ts";
+import type { Ratio } from "../ledger/corporate-actions.ts";
 import { amountOf, parseAmount } from "../money/amount.ts";
 import { endOfDate } from "../options/option-expiry.ts";
 import type { HandOver } from "../orders/order-owner.ts";
@@ -44,6 +45,14 @@ import { createOrderHasher, type OrderHasher } from "./fast/order-hash.ts";
 import { createSeenKeys, type SeenKeys } from "./fast/seen-keys.ts";
 import { createViewPacker, type ViewPacker } from "./fast/view-bytes.ts";
 import { createHaltBook, type Found, nothingFound, type ViewSource } from "./fill-view.ts";
+import {
+  createPriceBook,
+  forgetWatches,
+  type PriceBook,
+  passRanges,
+  restatePrices,
+  takeMark,
+} from "./vouching/price-ranges.ts";
 
 export interface EngineOptions {
   /** BLAKE3 as a string of 32 characters with a byte in each. */
@@ -58,6 +67,8 @@ export interface EngineOptions {
   readonly openOrdersPerFundMax: number;
   /** How much of a fund a value from outside may have that nothing explains. */
   readonly valueUnexplainedMax: Decimal;
+  /** How far a price may move at once, as a fraction; undefined where any price is believed, as in replays. */
+  readonly priceJumpMax?: Decimal | undefined;
 }
 
 export interface EngineState extends ViewSource {
@@ -78,6 +89,8 @@ export interface EngineState extends ViewSource {
   readonly values: Map<string, CarriedValue>;
   /** What admins handed from one source to another, in the order in which it was done. */
   handOvers: readonly HandOver[];
+  /** Whether the prices are believed. */
+  readonly prices: PriceBook;
   /** The moment of the newest decision; decisions never go back in time. */
   lastAt: instant.Instant;
   /** What the clock showed when it was last heard of: it may be set back, the moment of a decision never is. */
@@ -98,6 +111,7 @@ export function createEngineState(options: EngineOptions): EngineState {
     blockBook: createBlockBook(),
     heldSymbols: new Set(),
     values: new Map(),
+    prices: createPriceBook(),
     waitingExits: new Map(),
     restrictions: createRestrictionBook(),
     ages: options.ages,
@@ -119,7 +133,8 @@ export function createEngineState(options: EngineOptions): EngineState {
 }
 
 /** Replaces all reference data. What a fund holds stays, also of what is no longer named. */
-export function setReference({ books, conditions }: EngineState, contents: ReferenceContents): void {
+export function setReference(state: EngineState, contents: ReferenceContents): void {
+  const { books, conditions } = state;
   const restrictions = new Map(contents.restricted.map(({ symbol, reason }) => [symbol, reason]));
   const instruments = new Map(contents.instruments.map((instrument) => [instrument.symbol, instrument]));
   for (const symbol of instruments.keys()) symbolBookOf(books, symbol);
@@ -128,6 +143,7 @@ export function setReference({ books, conditions }: EngineState, contents: Refer
     book.facts = instrument === undefined ? undefined : factsOf(instrument, instruments, restrictions);
     books.sectorAt[book.slot] = book.facts === undefined ? 0 : sectorNumber(books, book.facts.sector);
     book.derived = [];
+    book.jumpMax = instrument?.price_jump_max === undefined ? undefined : parse(instrument.price_jump_max);
     book.borrowAvailable = undefined;
     book.borrowFee = undefined;
     book.borrowAt = Number.NaN;
@@ -144,6 +160,7 @@ export function setReference({ books, conditions }: EngineState, contents: Refer
   setConditions(conditions, books, "valuers", valuersMissing(contents.funds));
   setFx(books, contents.fx);
   forgetUnused(books, new Set(instruments.keys()));
+  forgetWatches(state);
   noteEveryChange(books);
 }
 
@@ -261,14 +278,15 @@ export function setNav({ books }: EngineState, nav: NavUpdated, counts?: Decimal
 }
 
 /** Marks of symbols that nobody knows or holds are not kept, and neither are those of symbols whose terms are about to change. */
-export function setMark({ books, heldSymbols }: EngineState, mark: Mark): void {
-  if (!heldSymbols.has(mark.symbol)) hearMark(books, mark);
+export function setMark(state: EngineState, mark: Mark): void {
+  if (!state.heldSymbols.has(mark.symbol)) takeMark(state, mark);
 }
 
 /** Whoever decides by a clock looks whether it was set back since. */
 export function noteClock(state: EngineState, now: instant.Instant): void {
   if (isAhead(state.clockAt, now)) clockSetBack(state, now);
   state.clockAt = now;
+  passRanges(state);
 }
 
 /** What a clock that is not trusted any more dated ahead of the new time counts as of now; it ages from here, and the next of its kind replaces it. Decisions
@@ -322,6 +340,8 @@ function keepFirst(into: Map<string, ActiveHalt>, scope: string, halt: ActiveHal
 /** A symbol whose terms are about to change by a corporate action. */
 export interface HeldSymbol {
   readonly symbol: string;
+  /** What it was before, and how many new ones for so many old ones; absent where it only gives its place to another. */
+  readonly was?: { readonly symbol: string; readonly ratio: Ratio };
   readonly reason: string;
   readonly since: instant.Instant;
 }
@@ -330,8 +350,13 @@ export interface HeldSymbol {
  * Replaces all of them. In such a symbol nothing is decided, exits included, and it has no price until the first one after its hold: what is held of
  * it is counted in the old terms or in the new ones, and nobody could say by which a price is to be multiplied.
  */
-export function setHeldSymbols({ books, heldSymbols, conditions }: EngineState, held: readonly HeldSymbol[]): void {
+export function setHeldSymbols(state: EngineState, held: readonly HeldSymbol[]): void {
+  const { books, heldSymbols, conditions } = state;
   const newest = [...new Map(held.map((one) => [one.symbol, one])).values()];
+  restatePrices(
+    state,
+    newest.filter(({ symbol }) => !heldSymbols.has(symbol)),
+  );
   heldSymbols.clear();
   for (const { symbol } of newest) {
     heldSymbols.add(symbol);

@@ -12,7 +12,7 @@ import type { Decimal } from "../../contracts/src/decimal.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { NavUpdated } from "../../contracts/src/records/fund.ts";
-import { amountOf, toDecimal } from "../money/amount.ts";
+import { type Amount, parseAmount, toDecimal } from "../money/amount.ts";
 import { positionAt, rowOf, slotsOf } from "../state/fund-state.ts";
 import { type Books, type FundBook, pricesOf, type SymbolBook } from "../state/records.ts";
 import { directionOf } from "../state/terms.ts";
@@ -67,7 +67,8 @@ export function carryFrom(
     const quantity = toDecimal(positionAt(fund, rowOf(fund, slot)));
     if (book === undefined || quantity === 0n) continue;
     const { price } = said[book.symbol] ?? {};
-    const worth = worthOf(books, fund, book) ?? (price === undefined ? undefined : worthAt(books, fund, book, price));
+    const worth =
+      worthOf(books, fund, book) ?? (price === undefined ? undefined : worthAt(books, fund, book, parseAmount(price)));
     lines.set(book.symbol, { quantity, worth, traded: 0n, paid: 0n });
   }
   return { nav, netFlows, since, lines, fees: new Map() };
@@ -115,6 +116,14 @@ export function madeBy(books: Books, fund: FundBook, fill: ValuedFill): Decimal 
   return wholePlaces(moved - fee);
 }
 
+/** What a position would be worth more at another price of its symbol; below zero when less. */
+export function movedBy(books: Books, fund: FundBook, book: SymbolBook, price: Amount): Decimal {
+  const now = worthOf(books, fund, book);
+  const then = worthAt(books, fund, book, price);
+  const quantity = toDecimal(positionAt(fund, rowOf(fund, book.slot)));
+  return now === undefined || then === undefined ? decimal.zero : wholePlaces(quantity * (then - now));
+}
+
 /** What one unit is worth in the fund's currency at the engine's own price; undefined without one. */
 function worthOf(books: Books, fund: FundBook, book: SymbolBook): bigint | undefined {
   const { price } = pricesOf(book, fund);
@@ -123,10 +132,10 @@ function worthOf(books: Books, fund: FundBook, book: SymbolBook): bigint | undef
   return toDecimal(unitValueAt(price, book.facts, rate));
 }
 
-function worthAt(books: Books, fund: FundBook, book: SymbolBook, price: string): bigint | undefined {
+function worthAt(books: Books, fund: FundBook, book: SymbolBook, price: Amount): bigint | undefined {
   const rate = tableOf(books, fund).rates[book.slot];
   if (rate === undefined || book.facts === undefined) return undefined;
-  return toDecimal(unitValueAt(amountOf(decimal.parse(price)), book.facts, rate));
+  return toDecimal(unitValueAt(price, book.facts, rate));
 }
 
 /** Of twice the places, as what it is made of. */

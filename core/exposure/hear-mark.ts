@@ -11,19 +11,28 @@ import { noteChange } from "./value-tables.ts";
  * The newest of each kind counts. What has another currency than its instrument is no price, and neither is zero or less: what is held would count
  * nothing, and make room for new risk.
  */
-export function hearMark(books: Books, mark: Mark): void {
+export function hearMark(books: Books, mark: Mark): HeardMark {
   const book = books.symbols.get(mark.symbol);
-  if (book === undefined || !isPossiblePrice(mark)) return;
-  if (mark.currency !== undefined && book.facts !== undefined && mark.currency !== book.facts.currency) return;
+  if (book === undefined || !isPossiblePrice(mark)) return heardNothing;
+  if (mark.currency !== undefined && book.facts !== undefined && mark.currency !== book.facts.currency) {
+    return heardNothing;
+  }
   if (isSimulated(mark)) {
     // From then on it is the only one that counts: two markets in turn would be none.
     if (book.paper.source !== paperSource) Object.assign(book.paper, noPrices());
-    setPrices(books, book, mark, true);
-    return;
+    return { live: false, paper: setPrices(books, book, mark, true) };
   }
-  setPrices(books, book, mark, false);
-  if (book.paper.source !== paperSource) setPrices(books, book, mark, true);
+  const live = setPrices(books, book, mark, false);
+  return { live, paper: book.paper.source !== paperSource && setPrices(books, book, mark, true) };
 }
+
+/** For whose funds it is the price now. */
+export interface HeardMark {
+  readonly live: boolean;
+  readonly paper: boolean;
+}
+
+const heardNothing: HeardMark = { live: false, paper: false };
 
 /** It has none until the next one is heard. Whose the next one is stays known. */
 export function forgetPrices(books: Books, symbol: string): void {
@@ -38,10 +47,11 @@ export function forgetPrices(books: Books, symbol: string): void {
   }
 }
 
-function setPrices(books: Books, book: SymbolBook, mark: Mark, isPaper: boolean): void {
+/** Whether it is the newest. */
+function setPrices(books: Books, book: SymbolBook, mark: Mark, isPaper: boolean): boolean {
   const prices = pricesOf(book, { isPaper });
   const at = instant.parse(mark.at);
-  if (at < prices.markedAt) return;
+  if (at < prices.markedAt) return false;
   const price = parseAmount(mark.price);
   const isOther = setOptionRisk(book, prices, mark.option_risk);
   const changed = isOther || prices.price === undefined || !isEqual(price, prices.price);
@@ -54,6 +64,7 @@ function setPrices(books: Books, book: SymbolBook, mark: Mark, isPaper: boolean)
   marksOf(books, { isPaper })[book.slot] = at;
   if (at > books.newestMarkAt) books.newestMarkAt = at;
   if (changed) noteChange(books, book, isPaper);
+  return true;
 }
 
 /** A mark without a delta leaves the one before, which grows old. Whether it is another one now. */

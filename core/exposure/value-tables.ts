@@ -65,7 +65,9 @@ export function noteEveryChange(books: Books): void {
 
 function evaluate(books: Books, table: ValueTable, book: SymbolBook): void {
   const { slot, facts } = book;
-  const { price } = pricesOf(book, table);
+  const { price: newest, highest } = pricesOf(book, table);
+  // While it is a range, what is held counts at the higher end.
+  const price = newest === undefined ? undefined : (highest ?? newest);
   makeRoom(books, table, slot);
   const quote = facts === undefined ? undefined : rateBetween(books, facts.currency, table.currency);
   table.rates[slot] = quote?.rate;
@@ -95,7 +97,8 @@ function evaluate(books: Books, table: ValueTable, book: SymbolBook): void {
 function optionValue(book: SymbolBook, table: ValueTable, rate: Amount): Amount | undefined {
   const { facts, option } = book;
   const { delta } = pricesOf(book, table);
-  const price = option?.underlying && pricesOf(option.underlying, table).price;
+  const prices = option?.underlying && pricesOf(option.underlying, table);
+  const price = prices?.price === undefined ? undefined : (prices.highest ?? prices.price);
   if (delta === undefined || price === undefined || facts === undefined) return undefined;
   const size = timesUp(magnitude(delta), magnitude(price));
   const value = toDecimal(unitValueAt(size, facts, rate));

@@ -80,6 +80,8 @@ export interface LossOutcome {
 }
 
 const sampleEveryMs = 5 * 60_000;
+/** A price that jumped is confirmed in 5 s, and the next valuation has it. */
+const priceMsMax = 8_000;
 const machine = "riskengine";
 
 /** What one more valuation makes of it; undefined when it changes nothing (invariant 8). */
@@ -137,7 +139,8 @@ export function passTime(known: LossState, rules: LossRules): LossOutcome | unde
   const rolled = roll(redated.state, day, undefined, rules.at);
   const baselines = [...redated.baselines, ...rolled.baselines];
   const { newest, jump, higher, datedBy } = known;
-  const due = redated.state.pending.filter((pending) => isOverdue(pending, rules));
+  const patient = { ...rules, confirmMs: confirmMsOf(known, rules.confirmMs) };
+  const due = redated.state.pending.filter((pending) => isOverdue(pending, patient));
   const jumped = jump !== undefined && isOverdue(jump, rules);
   const raised = higher !== undefined && isOverdue(higher, rules);
   const isSame = datedBy === day.by && baselines.length === 0;
@@ -154,7 +157,7 @@ export function nextDeadline(state: LossState, hearingSince: Instant, confirmMs:
   const waits = [...state.pending, ...(state.jump ? [state.jump] : []), ...(state.higher ? [state.higher] : [])];
   if (waits.length === 0) return undefined;
   const since = Math.min(...waits.map((wait) => wait.since));
-  return plusMilliseconds(later(fromMicroseconds(since), hearingSince), confirmMs);
+  return plusMilliseconds(later(fromMicroseconds(since), hearingSince), confirmMsOf(state, confirmMs));
 }
 
 export interface Rebase {
@@ -287,7 +290,8 @@ export function judgeAll(
     if (!figure.isBreach || (kept !== undefined && !hasGrown(kept, figure, rules.haltsInForce))) continue;
     const seen = (waiting?.seen ?? 0) + (overdue === undefined ? 1 : 0);
     const since = waiting?.since ?? rules.at;
-    if (seen < rules.confirmations && !isOverdue({ since }, rules)) {
+    const isConfirmed = seen >= rules.confirmations || isOverdue({ since }, rules);
+    if (!isConfirmed || mayBePrice(judged, valuation, since, rules)) {
       const { baseline, shareOf } = judged;
       pending.push({ baseline, ...(shareOf !== undefined && { shareOf }), seen, since });
       continue;
@@ -299,6 +303,21 @@ export function judgeAll(
     trips = [...trips.filter((one) => lossKey(one) !== key), { ...named, period, version, haltId, loss: figure.loss }];
   }
   return { state: { ...state, pending, trips }, breaches };
+}
+
+/** Whether only prices that are not believed yet make it a breach. Their own confirmation takes less than this, and nobody who makes prices jump keeps a loss away. */
+function mayBePrice(judged: Counted, valuation: FundValuation, since: Instant, { fractions, at }: LossRules): boolean {
+  const { best } = valuation;
+  if (best === undefined || millisecondsBetween(since, at) >= priceMsMax) return false;
+  return (
+    judged.baseline.limit === "strategy" ||
+    figureOf(judged, { ...valuation, value: best }, fractions)?.isBreach !== true
+  );
+}
+
+/** What waits for its confirmation by time. */
+function confirmMsOf({ newest }: LossState, confirmMs: number): number {
+  return newest.best === undefined ? confirmMs : Math.max(confirmMs, priceMsMax);
 }
 
 function isOverdue({ since }: { readonly since: Instant }, { at, hearingSince, confirmMs }: LossRules): boolean {

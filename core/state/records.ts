@@ -26,6 +26,8 @@ export interface SymbolBook {
   readonly live: SymbolPrices;
   /** As PAPER funds see it: from the simulated market as soon as that has said one, before from anybody. */
   readonly paper: SymbolPrices;
+  /** How far its price may move at once, as a fraction; undefined where the platform's own bound counts. */
+  jumpMax: Decimal | undefined;
   borrowAvailable: Amount | undefined;
   borrowFee: Amount | undefined;
   borrowAt: number;
@@ -41,6 +43,9 @@ export interface SymbolPrices {
   ask: Amount | undefined;
   /** The highest of the three. */
   market: Amount | undefined;
+  /** The highest and the lowest that it may be, while nobody vouches for the price (core/engine/vouching/price-ranges.ts); undefined while it is the price. */
+  highest: Amount | undefined;
+  lowest: Amount | undefined;
   markedAt: number;
   /** The feed that said so; empty without a price. */
   source: string;
@@ -220,6 +225,7 @@ function createSymbolBook(symbol: string, place: number, slot: number): SymbolBo
     facts: undefined,
     live: noPrices(),
     paper: noPrices(),
+    jumpMax: undefined,
     borrowAvailable: undefined,
     borrowFee: undefined,
     borrowAt: Number.NaN,
@@ -234,6 +240,8 @@ export function noPrices(): SymbolPrices {
     bid: undefined,
     ask: undefined,
     market: undefined,
+    highest: undefined,
+    lowest: undefined,
     markedAt: Number.NaN,
     source: "",
     delta: undefined,

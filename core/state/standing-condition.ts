@@ -14,6 +14,8 @@ export interface StandingCondition {
   readonly fundId?: string | undefined;
   readonly strategyId?: string | undefined;
   readonly symbol?: string | undefined;
+  /** About funds of that mode alone: those see other prices. */
+  readonly isPaper?: boolean | undefined;
   readonly facts?: readonly Fact[] | undefined;
   /** It stands for every decision at or after this moment, in microseconds; from the beginning when absent. */
   readonly from?: number | undefined;

@@ -61,7 +61,7 @@ async function assemble(ports: ServicePorts & { readonly chat: WatchedChat }, pa
   const remembered = rememberQuotes(ports.quotes, ports.clock);
   parts.add("marks", startMarks({ ...ports, quotes: remembered.quotes }));
   const outside = parts.add("outside quotes", await hearOutsideQuotes(ports));
-  const quotes = { simulated: remembered.newest, live: outside.newest };
+  const quotes = { simulated: remembered.newest, live: outside.newest, isBelieved: outside.isBelieved };
   const workers = parts.add("workers", await startWorkers(ports, quotes));
   const halts = parts.add("halts", await startHalts(ports, createWorkerAlarms(ports)));
   const parked = parts.add("parked events", startParked(ports));

@@ -83,7 +83,7 @@ export function startRiskEngine(ports: ServicePorts, askRiskOfficer: AskRiskOffi
 function newEngine({ settings, blake3, stopwatch }: ServicePorts): Engine {
   const { markAgeMsMax, navAgeMsMax, fxAgeMsMax, borrowAgeMsMax, approvalValidMs, openOrdersPerFundMax } =
     settings.risk;
-  const { valueUnexplainedMax } = settings.risk;
+  const { valueUnexplainedMax, priceJumpMax } = settings.risk;
   return createEngine({
     blake3,
     stopwatch,
@@ -92,6 +92,7 @@ function newEngine({ settings, blake3, stopwatch }: ServicePorts): Engine {
     approvalValidMs,
     openOrdersPerFundMax,
     valueUnexplainedMax: fromNumber(valueUnexplainedMax),
+    priceJumpMax: fromNumber(priceJumpMax),
   });
 }
 

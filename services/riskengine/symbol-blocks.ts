@@ -48,7 +48,11 @@ export async function watchSymbolBlocks(ports: Ports, engine: Engine, looks?: Sa
     const held = underWay.flatMap(({ actionId, kind, legs, announcedAt: since }) => {
       const why = line(`corporate action ${actionId} (${kind}) is under way`, reasonCharactersMax);
       const symbols = new Set(legs.flatMap(({ symbol, new_symbol: newSymbol }) => [symbol, newSymbol]));
-      return [...symbols].map((symbol) => ({ symbol, reason: why, since }));
+      return [...symbols].map((symbol) => {
+        const leg = legs.find(({ new_symbol: newSymbol }) => newSymbol === symbol);
+        const was = leg && { symbol: leg.symbol, ratio: leg.price };
+        return { symbol, reason: why, since, ...(was !== undefined && { was }) };
+      });
     });
     const content = JSON.stringify(held);
     if (content === knownHeld) return;

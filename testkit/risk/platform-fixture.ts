@@ -1,6 +1,5 @@
-// A running platform with a world of its own to break in every way: funds that are each wrong in one thing, instruments that are each
-// unknown in one thing, and the hands of order management, treasury and the market. Everything is put in through the doors that others
-// use: reference data and limits by a person, fills, values and prices over the bus.
+// A running platform with a world of its own to break in every way: funds that are each wrong in one thing, instruments that are each unknown in one thing,
+// and the hands of order management, treasury and the market. Everything is put in through the doors that others use.
 
 import { openClient } from "../../adapters/postgres/connection.ts";
 import { createPostgresStore, type PostgresStore } from "../../adapters/postgres/store.ts";
@@ -11,7 +10,7 @@ import * as decimal from "../../contracts/src/decimal.ts";
 import type { Order, RiskDecision } from "../../contracts/src/generated/svc/v1/order.ts";
 import { format, minusMilliseconds } from "../../contracts/src/instant.ts";
 import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
-import type { Instrument } from "../../contracts/src/records/market.ts";
+import type { Instrument, Mark } from "../../contracts/src/records/market.ts";
 import type { Fill, OrderTransition } from "../../contracts/src/records/order.ts";
 import type { ReferenceContents, ReferenceKind } from "../../contracts/src/records/reference.ts";
 import type { NewRestriction } from "../../contracts/src/records/restriction.ts";
@@ -70,6 +69,7 @@ export interface RiskFixture {
   order(differs?: Partial<Order>): Order;
   /** "desk" is a foreign program. */
   publish<Payload>(service: "oms" | "treasury" | "desk", subject: Subject<Payload>, payload: Payload): Promise<void>;
+  mark(mark: Mark): void;
   /** Our position and that of a broker differ for certain, as far as anybody here can tell. */
   block(fundId: string, symbol: string): Promise<void>;
   /** As if a corporate action in it were announced, and nobody carried it out. */
@@ -205,6 +205,7 @@ function fixtureOn(
     async publish(service, subject, payload) {
       await hands.stores[service].transact("ground", (unit) => unit.events.publish(subject, payload));
     },
+    mark: (mark) => hands.bus.broadcast(subjects.marketMarks, mark),
     async block(fundId, symbol) {
       const at = systemClock().now();
       await hands.stores.oms.transact("ground", (unit) =>

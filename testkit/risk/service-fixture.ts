@@ -33,6 +33,7 @@ const settingsDefault: RiskSettings = {
   lossConfirmations: 2,
   lossConfirmMs: 5_000,
   valueUnexplainedMax: 0.05,
+  priceJumpMax: 0.25,
   snapshotEveryEntries: 1_000_000,
 };
 

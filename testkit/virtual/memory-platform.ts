@@ -54,6 +54,7 @@ export const testSettings: Settings = {
     lossConfirmations: 2,
     lossConfirmMs: 5_000,
     valueUnexplainedMax: 0.05,
+    priceJumpMax: 0.25,
     snapshotEveryEntries: 50_000,
   },
   market: { seed: 1, quoteEveryMs: 500 },

@@ -5,7 +5,7 @@ import { fromStored, toStored } from "../../records/stored-decimals.ts";
 import { storableId } from "../storable-text.ts";
 import type { Sql } from "../store-transaction.ts";
 
-const decimals: ReadonlySet<string> = new Set(["value", "netFlows", "units", "shift", "profit", "loss"]);
+const decimals: ReadonlySet<string> = new Set(["value", "best", "netFlows", "units", "shift", "profit", "loss"]);
 
 export function lossRecords(sql: Sql): LossRecords {
   return {

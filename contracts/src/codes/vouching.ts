@@ -30,4 +30,7 @@ export const vouchingDenials = {
   VALUE_NOT_VOUCHED: denial(
     "The fund's newest value is not explained by the last one that somebody vouched for, with our own positions, fills and prices since: no new risk is taken in the fund until one is, or an operator accepts it.",
   ),
+  PRICE_NOT_VOUCHED: denial(
+    "The symbol's price moved further at once than prices move, or its sources differ: no new risk is taken in it until the price is confirmed, within seconds.",
+  ),
 } as const;

@@ -131,6 +131,8 @@ export const instrument = z
     expiry: dateText.optional(),
     strike: positiveDecimalText.optional(),
     right: z.enum(["CALL", "PUT"]).optional(),
+    /** How far its price may move at once before it has to be confirmed, as a fraction; `risk.price_jump_max` when absent. */
+    price_jump_max: positiveDecimalText.optional(),
   })
   .meta({ id: "Instrument" });
 export type Instrument = z.infer<typeof instrument>;

@@ -59,6 +59,7 @@ export const referenceWords: Words = {
       expiry: always("how long an option runs"),
       strike: always("what an option delivers at"),
       right: always("which way an option goes"),
+      price_jump_max: always("how far its price may move before it has to be confirmed"),
     },
   },
   funds: {

@@ -6,7 +6,8 @@
 //     went than by then. Steps below that bound add up: they are measured from one value for a day.
 //  2. A value of our own treasury is made of its ledger, in which every posting is judged: fills one by one, flows with the second factor. It is vouched for
 //     while nothing in it is open.
-//  3. While a fill is open, any value between those with it and without it is explained, and none is vouched for: limits and losses take the lower end.
+//  3. While a fill is open, or a price is not believed yet, any value between the ends of what is open is explained, and none is vouched for: limits and losses
+//     take the lower end.
 //  4. A value that is not explained tightens at once and loosens nothing.
 import type { Decimal } from "../../../contracts/src/decimal.ts";
 import * as decimal from "../../../contracts/src/decimal.ts";
@@ -19,6 +20,7 @@ import {
   carryFill,
   carryFrom,
   madeBy,
+  movedBy,
   type ValuedFill,
   type VouchedValue,
 } from "../../exposure/carried-value.ts";
@@ -27,6 +29,7 @@ import { product } from "../../money/exact.ts";
 import type { FundBook } from "../../state/records.ts";
 import { money, percent } from "../../state/wording.ts";
 import { type EngineState, setNav } from "../state.ts";
+import { openPricesOf } from "./price-ranges.ts";
 
 export interface JudgedValue {
   /** VOUCHED may become a baseline; EXPLAINED waits for what is open; UNEXPLAINED waits for a person. */
@@ -35,6 +38,8 @@ export interface JudgedValue {
   readonly counts: Decimal;
   /** What losses are judged by: the lower end, without flows that nobody vouches for. */
   readonly lost: Decimal;
+  /** While a price is not believed yet: the other end, by which a loss has to be one, too, before it halts. */
+  readonly best?: Decimal;
   /** Between which the truth lies, as far as the engine can tell. */
   readonly low: Decimal;
   readonly high: Decimal;
@@ -94,8 +99,9 @@ function judgeValue(state: EngineState, nav: NavUpdated, isOwn: boolean): Judged
   if (fund === undefined || (isOwn && !open.isOpen)) return { ...vouched, last: carried };
   if (isOwn || carried === undefined) {
     const low = minus(value, open.down);
+    const high = plus(value, open.up);
     const standing = open.isOpen ? "EXPLAINED" : "VOUCHED";
-    return { standing, counts: low, lost: low, low, high: plus(value, open.up), last: carried, why: "" };
+    return { standing, counts: low, lost: low, ...bestOf(open, high), low, high, last: carried, why: "" };
   }
   const moved = minus(flows, carried.netFlows);
   const should = carriedNow(state.books, fund, carried);
@@ -115,8 +121,10 @@ function judgeValue(state: EngineState, nav: NavUpdated, isOwn: boolean): Judged
     };
   }
   if (!open.isOpen) return { ...vouched, last: carried };
-  return { standing: "EXPLAINED", counts, lost: counts, low, high, last: carried, why };
+  return { standing: "EXPLAINED", counts, lost: counts, ...bestOf(open, high), low, high, last: carried, why };
 }
+
+const bestOf = ({ hasPrice }: OpenEnds, high: Decimal): { readonly best?: Decimal } => (hasPrice ? { best: high } : {});
 
 /** The value counts from now on. */
 function takeValue(state: EngineState, nav: NavUpdated, { standing }: JudgedValue, isOwn: boolean): void {
@@ -176,20 +184,37 @@ function isAsShown(state: EngineState, nav: NavUpdated, shown: ShownValue): bool
   return decimal.abs(minus(decimal.parse(nav.nav), value)) * 2n <= boundOf(state, value);
 }
 
-/** What open fills may turn out to have made: by how much the fund may be worth less, and more. */
-function openEnds({ blockBook, books }: EngineState, fund: FundBook | undefined) {
-  let [down, up] = [decimal.zero, decimal.zero];
-  let isOpen = false;
-  if (fund === undefined || !blockBook.byFund.has(fund.id)) return { down, up, isOpen };
+interface OpenEnds {
+  /** By how much the fund may be worth less, and more. */
+  down: Decimal;
+  up: Decimal;
+  isOpen: boolean;
+  /** Whether the price of something that it holds is a range. */
+  hasPrice: boolean;
+}
+
+/** What open fills may turn out to have made, and what prices that are not believed yet would make of what is held. */
+function openEnds(state: EngineState, fund: FundBook | undefined): OpenEnds {
+  const { blockBook, books } = state;
+  const ends: OpenEnds = { down: decimal.zero, up: decimal.zero, isOpen: false, hasPrice: false };
+  if (fund === undefined) return ends;
+  for (const { book, range } of openPricesOf(state, fund)) {
+    ends.hasPrice = true;
+    const moved = [range.low, range.high].map((price) => movedBy(books, fund, book, amountOf(price)));
+    ends.down = minus(ends.down, moved.reduce(decimal.min, decimal.zero));
+    ends.up = plus(ends.up, moved.reduce(decimal.max, decimal.zero));
+  }
+  ends.isOpen = ends.hasPrice;
+  if (!blockBook.byFund.has(fund.id)) return ends;
   for (const { fill, symbol } of blocksOf(blockBook, fund.id)) {
     if (fill?.side === undefined || fill.quantity === undefined || symbol === undefined) continue;
-    isOpen = true;
+    ends.isOpen = true;
     const { side, quantity, price, fee, kind } = fill;
     const made = madeBy(books, fund, { symbol, side, quantity, price, fee, kind });
-    if (made > 0n) down = plus(down, made);
-    else up = minus(up, made);
+    if (made > 0n) ends.down = plus(ends.down, made);
+    else ends.up = minus(ends.up, made);
   }
-  return { down, up, isOpen };
+  return ends;
 }
 
 interface Compared {

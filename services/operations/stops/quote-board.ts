@@ -9,6 +9,8 @@ const lookEveryMs = 1_000;
 export interface QuoteBoard {
   /** That the fund may see. */
   newest(symbol: string, fundId: string): Quote | undefined;
+  /** False while the price that the fund may see has jumped and is not confirmed. */
+  isBelieved(symbol: string, fundId: string): boolean;
   instrument(symbol: string): Instrument | undefined;
   /** Resolves when the instruments are known, or the board is stopped. */
   ready(): Promise<void>;
@@ -21,9 +23,14 @@ type QuoteBoardPorts = Pick<ServicePorts, "timers" | "log" | "crash" | "referenc
 export interface QuoteSources {
   readonly simulated: ReadonlyMap<string, Quote>;
   readonly live: ReadonlyMap<string, Quote>;
+  /** Of those from outside; all are where nobody says. */
+  isBelieved?(symbol: string): boolean;
 }
 
-export function startQuoteBoard(ports: QuoteBoardPorts, { simulated, live }: QuoteSources): QuoteBoard {
+export function startQuoteBoard(
+  ports: QuoteBoardPorts,
+  { simulated, live, isBelieved = () => true }: QuoteSources,
+): QuoteBoard {
   let instruments: ReadonlyMap<string, Instrument> = new Map();
   let paperFunds: ReadonlySet<string> = new Set();
   let change = -1;
@@ -45,6 +52,7 @@ export function startQuoteBoard(ports: QuoteBoardPorts, { simulated, live }: Quo
   const loop = startLoop({ ports, what: "the stops' instruments", firstAfterMs: 0, run: follow });
   return {
     newest: (symbol, fundId) => (paperFunds.has(fundId) ? simulated.get(symbol) : undefined) ?? live.get(symbol),
+    isBelieved: (symbol, fundId) => (paperFunds.has(fundId) && simulated.has(symbol)) || isBelieved(symbol),
     instrument: (symbol) => instruments.get(symbol),
     ready: () => ready,
     stop: async () => {

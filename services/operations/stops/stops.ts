@@ -14,6 +14,8 @@ import { watchPositions } from "./watch-positions.ts";
 /** The first quotes come within a second or two of the start. */
 const firstLookMs = 3_000;
 const driveEveryMs = 1_000;
+/** While a stop waits for its price to be confirmed. */
+const waitingMs = 1_000;
 /** With nothing owed; a stop that fires wakes it. */
 const idleMs = 30_000;
 
@@ -54,7 +56,9 @@ export function startStops({ ports, quotes, orderManagement, broker, alarms }: S
   function watching(what: string, everyMs: number, isCrypto: boolean) {
     const run = async (): Promise<number> => {
       try {
-        if (await watch.look((assetClass) => (assetClass === "CRYPTO") === isCrypto)) driving.wake();
+        const { hasFired, isWaiting } = await watch.look((assetClass) => (assetClass === "CRYPTO") === isCrypto);
+        if (hasFired) driving.wake();
+        if (isWaiting) return Math.min(everyMs, waitingMs);
       } catch (thrown) {
         // A commit whose end is not known may have fired one.
         driving.wake();

@@ -22,18 +22,27 @@ export interface WatchedStop {
   readonly judgement: StopJudgement;
 }
 
+interface Looked {
+  /** Whether a stop may have fired. */
+  readonly hasFired: boolean;
+  /** Whether one waits only for its price to be confirmed, which takes seconds. */
+  readonly isWaiting: boolean;
+}
+
 export interface PositionWatch {
-  /** Looks at the positions of those classes now; true when one of them may have fired. */
-  look(isWatched: (assetClass: AssetClass | undefined) => boolean): Promise<boolean>;
+  /** Looks at the positions of those classes now. */
+  look(isWatched: (assetClass: AssetClass | undefined) => boolean): Promise<Looked>;
   /** Every position as it would be judged now, without firing. */
   judgeAll(unit: UnitOfWork, fundId?: string): Promise<readonly WatchedStop[]>;
 }
 
 interface PositionWatchOptions {
   readonly ports: Pick<ServicePorts, "store" | "clock" | "log" | "riskStore" | "settings" | "sha256">;
-  readonly board: Pick<QuoteBoard, "newest" | "instrument">;
+  readonly board: Pick<QuoteBoard, "newest" | "isBelieved" | "instrument">;
   readonly alarms: WorkerAlarms;
 }
+
+const unconfirmed = "its price moved further at once than prices move, and is not confirmed yet";
 
 export function watchPositions({ ports, board, alarms }: PositionWatchOptions): PositionWatch {
   const { store, clock } = ports;
@@ -60,7 +69,9 @@ export function watchPositions({ ports, board, alarms }: PositionWatchOptions): 
     // What was paid out of the price is no loss: it is judged as if the price still had it.
     const paid = dividendsOf(position, actions);
     const quote = raised(stopQuoteOf(board.newest(symbol, position.fundId), actions), paid);
-    return lowered(judgeStop(watched, pct, quote, at, quoteAgeMsMax), paid);
+    const judged = lowered(judgeStop(watched, pct, quote, at, quoteAgeMsMax), paid);
+    if (judged.state !== "FIRES" || board.isBelieved(symbol, position.fundId)) return judged;
+    return { state: "UNPRICED", triggerPrice: judged.triggerPrice, complaint: unconfirmed };
   }
 
   async function judgeAll(unit: UnitOfWork, fundId?: string): Promise<readonly WatchedStop[]> {
@@ -149,7 +160,10 @@ export function watchPositions({ ports, board, alarms }: PositionWatchOptions): 
         }
         if (outcome !== "not now") fired = new Set([...fired, stopId]);
       }
-      return hasFired;
+      const isWaiting = watched.some(
+        ({ judgement }) => judgement.state === "UNPRICED" && judgement.complaint === unconfirmed,
+      );
+      return { hasFired, isWaiting };
     },
   };
 }

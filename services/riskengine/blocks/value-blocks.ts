@@ -4,7 +4,6 @@
 //  2. The block shows the value that an acceptance vouches for, and no other. A value that is far from the one shown has a block of its own, in place of the
 //     one before; not more often than every few seconds, so that a publisher who lies differently each time keeps nobody from reading.
 //  3. A value that is explained ends it.
-import type { Decimal } from "../../../contracts/src/decimal.ts";
 import { millisecondsBetween, parse } from "../../../contracts/src/instant.ts";
 import type { RiskBlock } from "../../../contracts/src/records/block.ts";
 import type { NavUpdated } from "../../../contracts/src/records/fund.ts";
@@ -12,6 +11,7 @@ import type { Engine } from "../../../core/engine/engine.ts";
 import type { JudgedValue } from "../../../core/engine/vouching/judge-value.ts";
 import { line } from "../../shared/one-line.ts";
 import type { ServicePorts } from "../../shared/service.ts";
+import type { WorstEnd } from "../losses/drawdown.ts";
 import type { FundBlocks } from "./fund-blocks.ts";
 
 interface ValueBlocksOptions {
@@ -28,7 +28,7 @@ export interface ValueBlocks {
   heard(
     nav: NavUpdated,
     publisher: string | undefined,
-    keep: (worst: Decimal | undefined) => Promise<boolean>,
+    keep: (worst: WorstEnd | undefined) => Promise<boolean>,
   ): Promise<void>;
 }
 
@@ -65,7 +65,9 @@ export function createValueBlocks({ ports, engine, blocks }: ValueBlocksOptions)
       const judged = values.judge(nav, isOwn);
       // An old value that comes again changes nothing, and neither does what it is judged as.
       if (values.isNewer(nav)) await follow(nav, judged, publisher ?? "treasury");
-      const isKept = await keep(judged.standing === "VOUCHED" ? undefined : judged.lost);
+      const { standing, lost, best } = judged;
+      const worst = { value: lost, ...(best !== undefined && { best }) };
+      const isKept = await keep(standing === "VOUCHED" ? undefined : worst);
       if (isKept) values.take(nav, judged, isOwn);
     },
   };

@@ -68,7 +68,7 @@ export interface Drawdown {
    * Keeps the valuation and judges it; false when it is not newer than what is known. Where nobody vouches for it, losses are judged by `worst` instead of
    * its value, and nothing is counted from it.
    */
-  heard(nav: NavUpdated, worst?: decimal.Decimal): Promise<boolean>;
+  heard(nav: NavUpdated, worst?: WorstEnd): Promise<boolean>;
   /** What decides how a fund's limits stand, with the state and the windows that were just read; for whoever shows it. */
   lookAt(fundId: string, read: Pick<KnownLosses, "state" | "windows">, haltsInForce: ReadonlySet<string>): LossLook;
   /** Whether a baseline was taken since then: that moment is of another trading day, or nobody can tell. */
@@ -77,10 +77,16 @@ export interface Drawdown {
   stop(): Promise<void>;
 }
 
+/** What losses are judged by, and the other end while a price is not believed yet. */
+export interface WorstEnd {
+  readonly value: decimal.Decimal;
+  readonly best?: decimal.Decimal;
+}
+
 /** A valuation, and its worse end where nobody vouches for it. */
 interface Heard {
   readonly nav: NavUpdated;
-  readonly worst?: decimal.Decimal | undefined;
+  readonly worst?: WorstEnd | undefined;
 }
 
 interface Judged {
@@ -199,7 +205,7 @@ export async function createDrawdown(options: DrawdownOptions): Promise<Drawdown
     }
   }
 
-  function heard(nav: NavUpdated, worst?: decimal.Decimal): Promise<boolean> {
+  function heard(nav: NavUpdated, worst?: WorstEnd): Promise<boolean> {
     const fundId = nav.fund_id;
     losses.hears(fundId);
     return inLane(fundId, async () => {
@@ -357,13 +363,14 @@ async function windowsOf(
   return found;
 }
 
-function valuationOf(nav: NavUpdated, worst?: decimal.Decimal): FundValuation {
+function valuationOf(nav: NavUpdated, worst?: WorstEnd): FundValuation {
   const profits = nav.strategy_pnl;
   const holds = isHolding(nav);
   return {
     at: parse(nav.as_of),
     currency: nav.currency,
-    value: worst ?? decimal.parse(nav.nav),
+    value: worst?.value ?? decimal.parse(nav.nav),
+    ...(worst?.best !== undefined && { best: worst.best }),
     netFlows: decimal.parse(nav.net_flows ?? "0"),
     ...(holds !== undefined && { holds }),
     ...(profits !== undefined && {

@@ -3394,6 +3394,8 @@ export interface components {
             strike?: string;
             /** @enum {string} */
             right?: "CALL" | "PUT";
+            /** Format: decimal */
+            price_jump_max?: string;
         };
         /** @description Bid and ask as order management knew them at a moment. */
         KeptQuote: {
@@ -15185,7 +15187,8 @@ export interface operations {
                      *         "underlying": "SPY",
                      *         "expiry": "2026-11-20",
                      *         "strike": "187.25",
-                     *         "right": "CALL"
+                     *         "right": "CALL",
+                     *         "price_jump_max": "187.25"
                      *       }
                      *     ]
                      */

@@ -268,6 +268,8 @@ export interface components {
             strike?: string;
             /** @enum {string} */
             right?: "CALL" | "PUT";
+            /** Format: decimal */
+            price_jump_max?: string;
         };
         /** @description What went wrong (RFC 9457). `code` is stable; the registry of codes lists them all. */
         Problem: {
@@ -894,7 +896,8 @@ export interface operations {
                      *         "underlying": "SPY",
                      *         "expiry": "2026-11-20",
                      *         "strike": "187.25",
-                     *         "right": "CALL"
+                     *         "right": "CALL",
+                     *         "price_jump_max": "187.25"
                      *       }
                      *     ]
                      */
