@@ -4,14 +4,17 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { codecOf, describedServices } from "../adapters/grpc/definitions.ts";
 import { type Operation, operations, serviceOperations } from "../contracts/src/authority.ts";
+import { gatewayOperations } from "../contracts/src/gateway-operations.ts";
 import { namedByProcedures, sharedRows } from "../contracts/src/generated/authority.ts";
 import { declaredRoutes } from "../contracts/src/generated/routes.ts";
 import { isFundPath } from "../contracts/src/ownership/whose.ts";
+import { subjects } from "../contracts/src/subjects.ts";
 import { type CallOutcome, type TestClient, testClient } from "../testkit/grpc/test-client.ts";
 import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts";
 import { operatorUrl } from "../testkit/login.ts";
 import { type Cell, eventRows, operationRows } from "../testkit/ownership/matrix.ts";
 import { emptyMessage, namingMessage } from "../testkit/ownership/naming-message.ts";
+import { exampleFill, exampleNav, exampleOrder, exampleTransition } from "../testkit/record-examples.ts";
 import { type Asking, withAsking } from "../testkit/shared/asking.ts";
 import { type SharedFund, sharedPlatform } from "../testkit/shared/shared-platform.ts";
 
@@ -30,6 +33,8 @@ let own: Side;
 let theirs: Side;
 /** Tokens of the first fund, by the operations that each names: one names 64 at most. */
 const tokens = new Map<string, string>();
+/** The same of another source, which asked for nothing. */
+const strangers = new Map<string, string>();
 let everyFundToken = "";
 /** A limit below the market. */
 let restsAt = "";
@@ -39,10 +44,14 @@ beforeAll(async () => {
   await withAsking(shared.platform, async (asking) => {
     const [mine, another] = shared.funds as [SharedFund, SharedFund];
     for (const named of [serviceOperations.slice(0, 60), serviceOperations.slice(60)]) {
-      const token = await tokenOf(asking, named, [mine.fundId]);
-      for (const operation of named) tokens.set(operation, token);
+      const token = await tokenOf(asking, "matrix", named, [mine.fundId]);
+      const another = await tokenOf(asking, "stranger", named, [mine.fundId]);
+      for (const operation of named) {
+        tokens.set(operation, token);
+        strangers.set(operation, another);
+      }
     }
-    everyFundToken = await tokenOf(asking, ["CheckOrder", "CancelOrder", "ReleaseApproval"]);
+    everyFundToken = await tokenOf(asking, "matrix", ["CheckOrder", "CancelOrder", "ReleaseApproval"]);
     const [quote] = (await asking.ask("GET", "/v1/market/quotes?symbols=AAPL")) as [{ readonly bid: string }];
     restsAt = (Number(quote.bid) * 0.97).toFixed(2);
     own = await sideOf(asking, mine);
@@ -61,8 +70,13 @@ afterAll(async () => {
   for (const client of clients.values()) client.close();
 });
 
-async function tokenOf({ askProven }: Asking, named: readonly Operation[], funds?: readonly string[]): Promise<string> {
-  const parameters = { name: "matrix", operations: named, expires_in_s: 600, ...(funds && { funds }) };
+async function tokenOf(
+  { askProven }: Asking,
+  name: string,
+  named: readonly Operation[],
+  funds?: readonly string[],
+): Promise<string> {
+  const parameters = { name, operations: named, expires_in_s: 600, ...(funds && { funds }) };
   const action = { action: "IssueServiceToken", parameters } as const;
   const made = (await askProven("POST", "/v1/service-tokens", action, parameters)) as { id: string; token: string };
   issued = [...issued, made.id];
@@ -121,13 +135,19 @@ function grpc(
   });
 }
 
+/** New terms of an order that was approved, under a key of their own. */
+let keys = 0;
+function again({ fund, approvalId }: Side): object {
+  keys += 1;
+  return { ...orderOf(fund, `again-${keys}`), order_id: approvalId, actor: "stranger" };
+}
+
 /** What names the side where its request names an order, a strategy or something else and no fund. */
 const bySomething: Readonly<Record<string, (side: Side) => object>> = {
   "Oms/CancelOrder": ({ orderId }) => ({ order_id: orderId, reason: "" }),
   "Oms/AmendOrder": ({ orderId }) => ({ order_id: orderId, idempotency_key: "", reason }),
   "Oms/GetOrder": ({ orderId }) => ({ order_id: orderId }),
-  // Its own is not sent: another one that nobody approved.
-  "RiskEngine/ConfirmSent": (side) => ({ order_id: side === own ? "nobody" : side.approvalId }),
+  "RiskEngine/ConfirmSent": ({ approvalId }) => ({ order_id: approvalId }),
   "RiskEngine/ReleaseApproval": ({ approvalId }) => ({ order_id: approvalId, reason }),
   "RiskDesk/GetDecisions": ({ approvalId }) => ({ order_id: approvalId }),
   "Operations/AppendAudit": ({ fund }) => ({ subject_id: fund.fundId, action: "", actor: "" }),
@@ -171,6 +191,19 @@ test.each(here.map((row) => [row.name, row] as const))("%s over gRPC", async (op
   const procedures = proceduresOf(operation);
   for (const { procedure, method } of procedures) {
     for (const message of requestsOf(procedure, method.requestType, own)) {
+      // What is asked of its own must be an order there, so that its asker's name is what decides.
+      const asked = procedure.startsWith("RiskEngine/CheckOrder") ? { ...message, ...again(own) } : message;
+      const { answer, metadata } = await grpc(procedure, asked, strangers.get(operation));
+      const code = (answer as { readonly code?: string } | undefined)?.code || metadata.get("portcullis-code")[0];
+      const isListed = JSON.stringify(answer ?? "").includes(own.approvalId);
+      const cell = String(code).endsWith("_NOT_YOURS")
+        ? code
+        : row.whose.includes("asker") && !isListed
+          ? "left out"
+          : "taken";
+      expect(cell, `${procedure} of another source`).toBe(row.anotherSources);
+    }
+    for (const message of requestsOf(procedure, method.requestType, own)) {
       const { metadata } = await grpc(procedure, message);
       const isRefused = metadata.get("portcullis-code")[0] === "FUND_NOT_YOURS";
       expect(isRefused ? "FUND_NOT_YOURS" : "taken", `${procedure} of its own`).toBe(row.own);
@@ -213,6 +246,33 @@ test.each(eventRows().map((row) => [row.name, row] as const))(
     }
   },
 );
+
+/** Events as they would be taken of the source that asked. */
+function payloadOf(subject: string, { fund, approvalId }: Side): object {
+  const about = { order_id: approvalId, fund_id: fund.fundId, strategy_id: fund.strategyId, symbol: "AAPL" };
+  const { fill_id, filled_at: at } = exampleFill;
+  if (subject === subjects.navUpdated.name) return { ...exampleNav, fund_id: fund.fundId };
+  if (subject === subjects.fillsCreated.name) return { ...exampleFill, ...about };
+  if (subject === subjects.fillsBusted.name) return { ...about, bust_id: "matrix", fill_id, reason, at };
+  if (subject === subjects.ordersCreated.name) return { ...exampleOrder, ...about };
+  return { ...exampleTransition, ...about };
+}
+
+test.each(
+  eventRows()
+    .filter(({ anotherSources }) => anotherSources !== undefined)
+    .map((row) => [row.name, row] as const),
+)("%s of another source", async (subject, row) => {
+  for (const [bearers, expected] of [
+    [strangers, row.anotherSources],
+    // Nobody but treasury values a paper fund.
+    [tokens, row.whose.includes("valuer") ? row.anotherSources : ""],
+  ] as const) {
+    const event = { id: "e-2", subject, payload_json: JSON.stringify(payloadOf(subject, own)), dry_run: true };
+    const { answer } = await grpc("ForeignEvents/Publish", event, bearers.get("Publish"));
+    expect((answer as { readonly code: string }).code, JSON.stringify(answer)).toBe(expected);
+  }
+});
 
 /** Bodies that the schema of their route lets through. */
 const bodies: Readonly<Record<string, (side: Side) => object>> = {
@@ -284,11 +344,27 @@ function queryOf(id: string): readonly string[] {
   return (found?.parameters ?? []).filter((one) => one.in === "query").map(({ name }) => name);
 }
 
-test("a stream of events without a fund takes a token of every fund", async () => {
-  const headers = { authorization: `Bearer ${tokens.get("TailEvents")}` };
-  const answer = await fetchOnNewConnection(`${operatorUrl(shared.platform)}/v1/events`, { headers });
+/** Routes that ask no service, and so no guard behind the gateway. */
+const ofTheGateway = ["/v1/events", ...Object.values(gatewayOperations.ReadReports.routes)].map((route) =>
+  route.replace("operator GET ", "").replaceAll(/:[a-z_]+/g, "unknown"),
+);
+
+test.each(ofTheGateway)("%s takes a token of every fund", async (path) => {
+  const operation = path === "/v1/events" ? "TailEvents" : "ReadReports";
+  const headers = { authorization: `Bearer ${tokens.get(operation)}` };
+  const answer = await fetchOnNewConnection(`${operatorUrl(shared.platform)}${path}`, { headers });
   expect(answer.status).toBe(403);
   expect(await answer.json()).toMatchObject({ code: "FUND_NOT_YOURS" });
+});
+
+test("events are followed of the token's own fund alone", async () => {
+  const headers = { authorization: `Bearer ${tokens.get("TailEvents")}` };
+  const follow = ({ fund }: Side) =>
+    fetchOnNewConnection(`${operatorUrl(shared.platform)}/v1/events?fund_id=${fund.fundId}`, { headers });
+  const mine = await follow(own);
+  expect(mine.status).toBe(200);
+  await mine.body?.cancel();
+  expect((await follow(theirs)).status).toBe(403);
 });
 
 test("no row of the matrix is about an operation that nobody could ask", () => {

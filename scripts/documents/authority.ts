@@ -53,15 +53,17 @@ function subjectTable(): string[] {
 const forAnyRole = everyOperation.filter((operation) => allowedOf(operation) === "authenticated");
 const named = (all: readonly string[]): string => all.map((name) => `\`${name}\``).join(" and ");
 
-const cellText = (cell: Cell): string => (cell === "taken" || cell === "left out" ? cell : `\`${cell}\``);
+const cellText = (cell: Cell | undefined): string =>
+  cell === undefined || cell === "taken" || cell === "left out" ? (cell ?? "") : `\`${cell}\``;
 
 function whoseTable(what: string, rows: readonly MatrixRow[]): string[] {
   return [
-    `| ${what} | whose | its own | another fund's |`,
-    "|---|---|---|---|",
-    ...rows.map(({ name, whose, own, anotherFunds }) => {
+    `| ${what} | whose | its own | another source's | another fund's |`,
+    "|---|---|---|---|---|",
+    ...rows.map(({ name, whose, own, anotherSources, anotherFunds }) => {
       const words = whose.map((word) => word.replace("_", " ")).join(", ");
-      return `| \`${name}\` | ${words} | ${cellText(own)} | ${cellText(anotherFunds)} |`;
+      const cells = [own, anotherSources, anotherFunds].map(cellText).join(" | ");
+      return `| \`${name}\` | ${words} | ${cells} |`;
     }),
   ];
 }
@@ -106,7 +108,8 @@ export function authorityDocument(): string {
     "whoever may call it, as people may. Below is what a token that names funds is answered. A token that names none speaks of every fund.",
     "",
     "A request that could name a fund and does not is about every fund, and is refused. `left out`: the answer has no rows of other",
-    "funds. A halt of the firm takes a token of every fund, whatever fund it names. `GetReferenceData` of `funds` does as well.",
+    "funds or orders. `CheckOrder` denies an order of another source at gate schema; what a token has no business with otherwise is PERMISSION_DENIED. An",
+    "empty cell is not guarded. A halt of the firm takes a token of every fund, whatever fund it names. `GetReferenceData` of `funds` does as well.",
     "",
     ...whoseTable("operation", operationRows()),
     "",

@@ -7,12 +7,21 @@ import { isFundPath, type Whose } from "../../contracts/src/ownership/whose.ts";
 import { eventByName } from "../../contracts/src/subjects.ts";
 
 /** "taken" is what it would be without anybody's funds or orders; "left out" is an answer without the rows that are not the token's. */
-export type Cell = "taken" | "left out" | "FUND_NOT_YOURS" | "EVENT_FUND_NOT_YOURS";
+export type Cell =
+  | "taken"
+  | "left out"
+  | "FUND_NOT_YOURS"
+  | "ORDER_NOT_YOURS"
+  | "EVENT_FUND_NOT_YOURS"
+  | "EVENT_ORDER_NOT_YOURS"
+  | "EVENT_VALUE_NOT_YOURS";
 
 export interface MatrixRow {
   readonly name: string;
   readonly whose: readonly Whose[];
   readonly own: Cell;
+  /** Of the token's fund, and asked for, valued or priced by another source; absent where nothing guards it yet. */
+  readonly anotherSources: Cell | undefined;
   readonly anotherFunds: Cell;
 }
 
@@ -20,9 +29,19 @@ export function operationRows(): readonly MatrixRow[] {
   const names = (Object.keys(operations) as Operation[]).filter((name) => whoseOf(name).length > 0);
   return names.map((name) => {
     const whose = whoseOf(name);
-    if (whose.includes("every_fund")) return { name, whose, own: "FUND_NOT_YOURS", anotherFunds: "FUND_NOT_YOURS" };
-    return { name, whose, own: "taken", anotherFunds: whose.includes("fund") ? ofAnotherFund(name) : "taken" };
+    if (whose.includes("every_fund")) {
+      return { name, whose, own: refused, anotherSources: refused, anotherFunds: refused };
+    }
+    const anotherFunds = whose.includes("fund") ? ofAnotherFund(name) : "taken";
+    return { name, whose, own: "taken", anotherSources: ofAnotherSource(name), anotherFunds };
   });
+}
+
+const refused = "FUND_NOT_YOURS";
+
+function ofAnotherSource(operation: Operation): Cell {
+  if (!whoseOf(operation).includes("asker")) return "taken";
+  return operations[operation].reads ? "left out" : "ORDER_NOT_YOURS";
 }
 
 /** Rows are left out where a list cannot be asked for a fund. */
@@ -33,7 +52,7 @@ function ofAnotherFund(operation: Operation): Cell {
   const asked = procedures.flatMap(([, { request }]) => request.filter(isFundPath));
   const answered = procedures.flatMap(([, { answer }]) => answer.filter(isFundPath));
   const isList = answered.length > 0 && answered.every((path) => path.includes("[]"));
-  return asked.length === 0 && operations[operation].reads && isList ? "left out" : "FUND_NOT_YOURS";
+  return asked.length === 0 && operations[operation].reads && isList ? "left out" : refused;
 }
 
 export function eventRows(): readonly MatrixRow[] {
@@ -41,6 +60,12 @@ export function eventRows(): readonly MatrixRow[] {
     .flatMap(({ subjects }) => subjects)
     .map((name) => {
       const whose = eventByName(name)?.whose ?? [];
-      return { name, whose, own: "taken", anotherFunds: whose.includes("fund") ? "EVENT_FUND_NOT_YOURS" : "taken" };
+      const anotherFunds = whose.includes("fund") ? "EVENT_FUND_NOT_YOURS" : "taken";
+      return { name, whose, own: "taken", anotherSources: eventOfAnotherSource(whose), anotherFunds };
     });
+}
+
+function eventOfAnotherSource(whose: readonly Whose[]): Cell | undefined {
+  if (whose.includes("asker")) return "EVENT_ORDER_NOT_YOURS";
+  return whose.includes("valuer") ? "EVENT_VALUE_NOT_YOURS" : undefined;
 }
