@@ -38,7 +38,7 @@ async function start({ part, enginePort, ...place }: HaltServerStart): Promise<{
     address: { host: "127.0.0.1", port: 0 },
     purpose: "the bench's server",
     environmentVariable: "NONE",
-    services: [{ name: part === "engine" ? "RiskEngine" : "Operations", handlers: running.handlers }],
+    services: [{ ...running, name: part === "engine" ? "RiskEngine" : "Operations" }],
     health: () => ({ status: "ok" }),
     metricsJson: async () => "[]",
   });

@@ -30,6 +30,7 @@ export interface PartPlace {
 
 export interface HaltProcess {
   readonly handlers: RpcService["handlers"];
+  readonly fundsOf?: NonNullable<RpcService["fundsOf"]>;
   close(): Promise<void>;
 }
 
@@ -56,6 +57,7 @@ export async function startEngineProcess(place: PartPlace): Promise<HaltProcess>
   if (rpc === undefined) throw new Error("the risk engine serves nothing");
   return {
     handlers: rpc.handlers,
+    ...(rpc.fundsOf && { fundsOf: rpc.fundsOf }),
     async close() {
       await lease.retire();
       await service.stop();
