@@ -86,6 +86,8 @@ export interface ServiceToken {
   readonly operations: readonly Operation[];
   /** The funds that it may speak of; absent means every fund. */
   readonly funds?: readonly string[];
+  /** The logins of NATS that speak for it: what comes under them is its own. Absent means none. */
+  readonly natsLogins?: readonly string[];
   readonly createdBy: string;
   readonly createdAt: Instant;
   readonly expiresAt: Instant;
@@ -129,6 +131,8 @@ export interface TokenRequest {
   readonly operations: readonly Operation[];
   /** The funds that it may speak of; absent means every fund. */
   readonly funds?: readonly string[] | undefined;
+  /** The logins of NATS that speak for it; absent means none. */
+  readonly natsLogins?: readonly string[] | undefined;
   readonly expiresInS: number;
 }
 
@@ -137,7 +141,7 @@ export interface ServiceTokens {
   list(page?: { readonly countMax: number; readonly after?: string | undefined }): Promise<readonly ServiceToken[]>;
   /**
    * Redeems the proof and issues in one transaction; in production a token that may change something is only requested, and a second admin signs
-   * (ports/operators.ts). The proof names IssueServiceToken with `name`, `operations`, `expires_in_s`, and `funds` where it
+   * (ports/operators.ts). The proof names IssueServiceToken with `name`, `operations`, `expires_in_s`, and `funds` and `nats_logins` where it
    * names them.
    */
   issue(

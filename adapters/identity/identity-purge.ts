@@ -55,7 +55,9 @@ const kinds: readonly Kind[] = [
   {
     table: "service_token",
     which:
-      "not (development and created_by = 'service:gateway') and least(expires_us, coalesce(revoked_us, expires_us)) <= $1",
+      "not (development and created_by = 'service:gateway') and least(expires_us, coalesce(revoked_us, expires_us)) <= $1" +
+      // Which token a login of NATS spoke for last stays known.
+      " and (nats_logins is null or exists (select from service_token newer where newer.created_us > service_token.created_us and newer.nats_logins @> service_token.nats_logins))",
     remove: "delete",
     afterMs: deadTokenMs,
   },

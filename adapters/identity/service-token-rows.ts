@@ -15,6 +15,7 @@ interface RawRow {
   readonly name: string;
   readonly operations: readonly string[];
   readonly funds: readonly string[] | null;
+  readonly nats_logins: readonly string[] | null;
   readonly development: boolean;
   readonly created_by: string;
   readonly created_us: string;
@@ -26,7 +27,7 @@ interface RawRow {
 }
 
 const columns =
-  "id, name, operations, funds, development, created_by, created_us, expires_us, revoked_us, rotated_to, cosigned_by, " +
+  "id, name, operations, funds, nats_logins, development, created_by, created_us, expires_us, revoked_us, rotated_to, cosigned_by, " +
   "(select used_us from service_token_use where token_id = id) as used_us";
 /** Dead ones are purged after a month and live ones are bounded, so that this is never reached in earnest. */
 const listMax = 10_000;
@@ -37,6 +38,7 @@ function rowOf(raw: RawRow): TokenRow {
     name: raw.name,
     operations: raw.operations.filter(isOperation),
     ...(raw.funds === null ? {} : { funds: raw.funds }),
+    ...(raw.nats_logins === null ? {} : { natsLogins: raw.nats_logins }),
     development: raw.development,
     createdBy: raw.created_by,
     createdAt: fromMicroseconds(Number(raw.created_us)),
@@ -118,11 +120,27 @@ export async function countLive(sql: Sql, at: Instant): Promise<number> {
   return found.rows[0]?.live;
 }
 
+/** The name of another machine's token that works and names one of these logins. */
+export async function tokenOfLogins(
+  sql: Sql,
+  { name, natsLogins }: { readonly name: string; readonly natsLogins?: readonly string[] | undefined },
+  at: Instant,
+): Promise<string | undefined> {
+  if (natsLogins === undefined) return undefined;
+  const found = await sql.read({
+    text: `select name from service_token
+           where nats_logins && $1::text[] and name <> $2 and revoked_us is null and expires_us > $3
+           order by created_us desc, id limit 1`,
+    values: [[...natsLogins], name, at],
+  });
+  return found.rows[0]?.name;
+}
+
 export async function insertToken(sql: Sql, row: TokenRow, secretHash: string): Promise<void> {
   await sql.write({
     text: `insert into service_token
-             (id, name, secret_hash, operations, development, created_by, created_us, expires_us, cosigned_by, funds)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+             (id, name, secret_hash, operations, development, created_by, created_us, expires_us, cosigned_by, funds, nats_logins)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
     values: [
       row.id,
       row.name,
@@ -134,6 +152,7 @@ export async function insertToken(sql: Sql, row: TokenRow, secretHash: string): 
       row.expiresAt,
       row.cosignedBy ?? null,
       row.funds === undefined ? null : [...row.funds],
+      row.natsLogins === undefined ? null : [...row.natsLogins],
     ],
   });
 }

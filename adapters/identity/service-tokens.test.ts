@@ -48,9 +48,15 @@ async function proofFor(named: NamedAction, identity: Identity = duty): Promise<
   return made.proof;
 }
 
-const issuing = ({ name, operations, funds, expiresInS }: TokenRequest): NamedAction => ({
+const issuing = ({ name, operations, funds, natsLogins, expiresInS }: TokenRequest): NamedAction => ({
   action: "IssueServiceToken",
-  parameters: { name, operations, ...(funds === undefined ? {} : { funds }), expires_in_s: expiresInS },
+  parameters: {
+    name,
+    operations,
+    ...(funds === undefined ? {} : { funds }),
+    ...(natsLogins === undefined ? {} : { nats_logins: natsLogins }),
+    expires_in_s: expiresInS,
+  },
 });
 
 async function issue(of: TokenRequest = request): Promise<IssuedToken> {
@@ -126,6 +132,14 @@ describe("issuing", () => {
       { funds: ["alpha", "alpha"] },
       { funds: ["two words"] },
       { funds: Array.from({ length: 65 }, (_, n) => `f${n}`) },
+      { natsLogins: [] },
+      { natsLogins: ["desk", "desk"] },
+      { natsLogins: ["two.words"] },
+      { natsLogins: ["riskengine"] },
+      { natsLogins: Array.from({ length: 17 }, (_, n) => `l${n}`) },
+      { name: "paper" },
+      { name: "foreign-oms" },
+      { name: "foreign.desk" },
       { operations: ["CheckOrder", "CheckOrder"] as const },
       { expiresInS: 59 },
       { expiresInS: 366 * 86_400 + 1 },
@@ -180,6 +194,21 @@ describe("rotating", () => {
       ["issued", fresh.id],
     ]);
     expect(await rotate(old.id, 0), "twice").toMatchObject(denial("SERVICE_TOKEN_NOT_ACTIVE"));
+  });
+
+  it("keeps the logins of NATS, which speak for one machine at a time", async () => {
+    const ofOne: TokenRequest = { ...request, natsLogins: ["desk"] };
+    const first = await issue(ofOne);
+    const next = granted(await rotate(first.id, 60));
+    expect([first.natsLogins, next.natsLogins]).toEqual([["desk"], ["desk"]]);
+    const other: TokenRequest = { ...ofOne, name: "other", natsLogins: ["else", "desk"] };
+    expect(await tokens.issue(duty, other, await proofFor(issuing(other)))).toMatchObject(
+      denial("SERVICE_TOKEN_LOGIN_TAKEN"),
+    );
+    for (const { id } of [first, next]) granted(await tokens.revoke(duty, id));
+    expect((await issue(other)).natsLogins).toEqual(["else", "desk"]);
+    const told = (await fixture.events()).filter(({ subject }) => subject === "svc.v1.identity.token.changed");
+    expect(told.at(-1)?.payload["nats_logins"]).toEqual(["else", "desk"]);
   });
 
   it("keeps the funds, and a proof for one fund opens no other", async () => {

@@ -7,8 +7,9 @@
 import { type Operation, serviceOperations } from "../../contracts/src/authority.ts";
 import type { Denial } from "../../contracts/src/codes.ts";
 import { Defect, Fault } from "../../contracts/src/fault.ts";
+import { isLoginName, isReservedSource } from "../../contracts/src/foreign-events.ts";
 import { earlier, format, type Instant, plusMilliseconds } from "../../contracts/src/instant.ts";
-import { ownProcesses } from "../../contracts/src/platform-services.ts";
+import { isOwnSource, ownProcesses } from "../../contracts/src/platform-services.ts";
 import { idText } from "../../contracts/src/records/fields.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { judgeAdmin, tokenNeedsTwo } from "../../core/identity/identity-rules.ts";
@@ -40,6 +41,7 @@ import {
   listTokens,
   revokeToken,
   type TokenRow,
+  tokenOfLogins,
 } from "./service-token-rows.ts";
 import { newServiceToken } from "./service-token-text.ts";
 import { redeemOrTell } from "./step-up-proofs.ts";
@@ -61,6 +63,7 @@ const lifeS = { min: 60, max: 366 * daysS };
 /** What is asked for beyond this is refused with a sentence; up to a year it is at least understood. */
 const tokenLifeDaysMax = 90;
 const tokenFundsMax = 64;
+const tokenLoginsMax = 16;
 const overlapS = { min: 0, max: 7 * daysS };
 /** How the local command stands in records, as `service:<name>`. */
 export const localCommandName = "local-command";
@@ -96,6 +99,7 @@ export function createTokenChanges({
       name: request.name,
       operations: request.operations,
       ...(request.funds === undefined ? {} : { funds: request.funds }),
+      ...(request.natsLogins === undefined ? {} : { natsLogins: request.natsLogins }),
       development: rotated?.development === true || (await isDevelopmentOperator(sql, subject)),
       createdBy: actor,
       createdAt: at,
@@ -107,8 +111,13 @@ export function createTokenChanges({
   }
 
   return {
-    judgeIssue: async (it, request) =>
-      checkRequest(request) ?? ((await countLive(it.sql, it.at)) >= liveMax ? tooMany(liveMax) : undefined),
+    async judgeIssue({ sql, at }, request) {
+      const wrong = checkRequest(request);
+      if (wrong !== undefined) return wrong;
+      if ((await countLive(sql, at)) >= liveMax) return tooMany(liveMax);
+      const other = await tokenOfLogins(sql, request, at);
+      return other === undefined ? undefined : loginTaken(other);
+    },
 
     async issue(it, request) {
       const issued = await insertNew(it, request);
@@ -256,6 +265,7 @@ export async function tellToken(
     change,
     operations: [...token.operations],
     ...(token.funds === undefined ? {} : { funds: [...token.funds] }),
+    ...(token.natsLogins === undefined ? {} : { nats_logins: [...token.natsLogins] }),
     expires_at: format(token.expiresAt),
     actor: by.identity.actor,
     ...(by.cosignedBy === undefined ? {} : { cosigned_by: by.cosignedBy }),
@@ -269,8 +279,11 @@ function publicOf({ development: _internal, ...token }: TokenRow): ServiceToken 
   return token;
 }
 
-function issuing({ name, operations, funds, expiresInS }: TokenRequest): NamedAction {
-  const named = funds === undefined ? {} : { funds };
+function issuing({ name, operations, funds, natsLogins, expiresInS }: TokenRequest): NamedAction {
+  const named = {
+    ...(funds === undefined ? {} : { funds }),
+    ...(natsLogins === undefined ? {} : { nats_logins: natsLogins }),
+  };
   return { action: "IssueServiceToken", parameters: { name, operations, ...named, expires_in_s: expiresInS } };
 }
 
@@ -299,6 +312,8 @@ function checkRequest(request: TokenRequest): Denial | undefined {
   // In the record it would stand as `service:<name>`, like one of our own.
   if ([...ownProcesses, localCommandName].some((name) => name === request.name))
     throw invalid(`${request.name} is a service of the platform`);
+  if (isReservedSource(request.name))
+    throw invalid(`${request.name} is the name of prices or logins that no token has`);
   between("expires_in_s", request.expiresInS, lifeS);
   const tooLong = checkLife(request.expiresInS);
   if (tooLong !== undefined) return tooLong;
@@ -311,7 +326,20 @@ function checkRequest(request: TokenRequest): Denial | undefined {
   if (new Set<Operation>(request.operations).size < request.operations.length)
     throw invalid("operations has one twice");
   checkFunds(request.funds);
+  checkLogins(request.natsLogins);
   return undefined;
+}
+
+function checkLogins(logins: readonly string[] | undefined): void {
+  if (logins === undefined) return;
+  if (logins.length === 0) throw invalid("nats_logins is empty; leave it out for none");
+  if (logins.length > tokenLoginsMax)
+    throw invalid(`nats_logins has ${logins.length} names, and at most ${tokenLoginsMax} fit`);
+  if (new Set(logins).size < logins.length) throw invalid("nats_logins has one twice");
+  const wrong = logins.find((login) => !isLoginName(login));
+  if (wrong !== undefined) throw invalid("nats_logins has a name that is no login: 1 to 64 letters, digits, - and _");
+  const own = logins.find((login) => isOwnSource(login));
+  if (own !== undefined) throw invalid(`${own} is the login of a service of the platform`);
 }
 
 /** A fund need not exist yet: its token is made before its first order. */
@@ -334,6 +362,11 @@ function invalid(complaint: string): Fault {
 
 function notActive(): Denial {
   return { code: "SERVICE_TOKEN_NOT_ACTIVE", reason: "There is no such token, or it was revoked or ran out." };
+}
+
+function loginTaken(other: string): Denial {
+  const reason = `A login speaks for one machine, and ${other} has a token that names it: revoke that one first.`;
+  return { code: "SERVICE_TOKEN_LOGIN_TAKEN", reason };
 }
 
 function tooMany(liveMax: number): Denial {

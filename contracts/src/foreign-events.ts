@@ -81,6 +81,45 @@ export const foreignDurableSubjects: readonly string[] = foreignPublishers
   .flatMap(({ subjects: own }) => own)
   .filter((name) => eventByName(name)?.delivery === "durable");
 
+/** As it stands in a subject's name and in that of its inbox. */
+const loginForm = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
+const loginWord = "foreign";
+
+export const isLoginName = (name: string): boolean => loginForm.test(name);
+
+/** Below what is its own a login of NATS publishes what contracts list for programs outside: `foreign.<login>.svc.v1.oms.fills.created`. */
+export const loginSubject = (login: string, subject: string): string => `${loginWord}.${login}.${subject}`;
+
+/** The pattern of that subject below every login. */
+export const byEveryLogin = (subject: string): string => loginSubject("*", subject);
+
+/** Which login published which subject there; undefined for anything else, whatever it looks like. */
+export function ofLogin(name: string): { readonly login: string; readonly subject: string } | undefined {
+  const [first, login = "", ...rest] = name.split(".");
+  const subject = rest.join(".");
+  if (first !== loginWord || !isLoginName(login) || foreignPublisherOf(subject) === undefined) return undefined;
+  return { login, subject };
+}
+
+/** The source of a login that no token names. Today's three keep the names that they have, below their own prefix too. */
+export function sourceOfLogin(login: string): string {
+  return foreignPublishers.some((one) => one.login === login) ? login : `${loginWord}.${login}`;
+}
+
+/** The login that such a source names. */
+export function loginOfSource(source: string): string | undefined {
+  const [first, login = "", ...rest] = source.split(".");
+  if (first === loginWord && rest.length === 0 && isLoginName(login)) return login;
+  return foreignPublishers.find((one) => one.login === source)?.login;
+}
+
+/** No token may be called like a login of NATS, or like the simulated market, whose prices are no program's. */
+export function isReservedSource(name: string): boolean {
+  return (
+    name === "paper" || name === loginWord || name.startsWith(`${loginWord}.`) || loginOfSource(name) !== undefined
+  );
+}
+
 /** A name of ours is never that of a program outside. */
 export function isForeignSource(source: string): boolean {
   return source !== "" && !isOwnSource(source);

@@ -55,6 +55,7 @@ const asked = z.discriminatedUnion("operation", [
     name,
     operations: z.array(z.string()),
     funds: z.array(z.string()).optional(),
+    nats_logins: z.array(z.string()).optional(),
     expires_in_s: seconds,
   }),
   z.strictObject({ operation: z.literal(acceptance), change_id: name, table: name, row: z.string(), found: name }),
@@ -176,7 +177,8 @@ function personChange(of: PersonAsked): PersonChange {
 }
 
 function tokenOf(of: Extract<Asked, { operation: "IssueServiceToken" }>) {
-  return { name: of.name, operations: of.operations.filter(isOperation), funds: of.funds, expiresInS: of.expires_in_s };
+  const { name: machine, funds, nats_logins: natsLogins, expires_in_s: expiresInS } = of;
+  return { name: machine, operations: of.operations.filter(isOperation), funds, natsLogins, expiresInS };
 }
 
 function rotationOf(of: Extract<Asked, { operation: "RotateServiceToken" }>) {

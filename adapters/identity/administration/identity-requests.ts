@@ -100,7 +100,7 @@ export async function makeRequest(
       expiresAt,
     ],
   });
-  const { roles, operations, funds } = parameters;
+  const { roles, operations, funds, nats_logins: logins } = parameters;
   await events.publish(subjects.identityRequested, {
     request_id: requestId,
     operation,
@@ -108,6 +108,7 @@ export async function makeRequest(
     ...(Array.isArray(roles) ? { roles: roles.map(String) } : {}),
     ...(Array.isArray(operations) ? { operations: operations.map(String) } : {}),
     ...(Array.isArray(funds) ? { funds: funds.map(String) } : {}),
+    ...(Array.isArray(logins) ? { nats_logins: logins.map(String) } : {}),
     requested_by: identity.actor,
     reason,
     expires_at: format(expiresAt),

@@ -61,6 +61,7 @@ import { referenceRequestsMigration } from "./0058-reference-requests.ts";
 import { loginGrantsMigration } from "./0059-login-grants.ts";
 import { valuersMigration } from "./0060-valuers.ts";
 import { orderOwnersMigration } from "./0061-order-owners.ts";
+import { tokenLoginsMigration } from "./0062-token-logins.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -124,4 +125,5 @@ export const migrations: readonly Migration[] = [
   loginGrantsMigration,
   valuersMigration,
   orderOwnersMigration,
+  tokenLoginsMigration,
 ];

@@ -177,6 +177,14 @@ describe("28.6: changes that nobody audited", () => {
     expect(await found()).toEqual([]);
   });
 
+  it("a token is found that was given a login of NATS", async () => {
+    const { make, undo } = changes["service_token"] ?? { make: "", undo: "" };
+    await audited(make, "serviceTokenChanged", "t-1");
+    await pool.query("update service_token set nats_logins = '{desk}'");
+    expect(await found()).toEqual(["service_token t-1 changed"]);
+    await audited(undo, "serviceTokenChanged", "t-1");
+  });
+
   it("a token is found that was given other funds", async () => {
     const { make, undo } = changes["service_token"] ?? { make: "", undo: "" };
     await audited(`${make}; update service_token set funds = '{harbor}'`, "serviceTokenChanged", "t-1");

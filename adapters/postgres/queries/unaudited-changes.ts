@@ -4,7 +4,7 @@ import type pg from "pg";
 import type { UnauditedChange, UnauditedChanges } from "../../../ports/unaudited-changes.ts";
 import { schemaName } from "../connection.ts";
 import { guardedTables } from "../migrations/0048-guarded-rows.ts";
-import { guardBodies } from "../migrations/0056-token-funds.ts";
+import { guardBodies } from "../migrations/0062-token-logins.ts";
 import { storeFault } from "../store-fault.ts";
 
 interface Row {

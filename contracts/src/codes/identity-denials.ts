@@ -42,6 +42,7 @@ export const identityDenials = {
     "FAILED_PRECONDITION",
     { exit: exitCodes.conflict },
   ),
+  SERVICE_TOKEN_LOGIN_TAKEN: denial("Another machine's token names this login of NATS.", "ABORTED"),
   SERVICE_TOKEN_LIFE: denial("A machine's token lives for 90 days at most.", "INVALID_ARGUMENT"),
   OPERATOR_UNKNOWN: denial("There is no such operator.", "NOT_FOUND", { exit: exitCodes.refused }),
   OPERATOR_EXISTS: denial("There is an operator of that name already.", "ALREADY_EXISTS"),

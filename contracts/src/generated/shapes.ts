@@ -611,7 +611,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"positions","type":"message","message":"HeardUpTo","list":true,"description":"One for each kind: orders, fills, values."},
   ]},
   ForeignPositionRequest: {"isRequest":true,"fields":[
-    {"name":"source","type":"text","description":"The publisher: its token's name over gRPC, its login's over NATS (foreign-oms, foreign-treasury). Absent means the caller.","kind":"LINE","maxLength":200,"example":"foreign-oms"},
+    {"name":"source","type":"text","description":"The publisher: its token's name over gRPC, its login's over NATS (foreign-oms, foreign-treasury, foreign.desk), which counts for itself also where a token names it. Absent means the caller.","kind":"LINE","maxLength":200,"example":"foreign-oms"},
     {"name":"fund_id","type":"text","kind":"ID","required":true,"example":"alpha"},
   ]},
   FundStatus: {"fields":[

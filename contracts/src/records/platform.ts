@@ -170,6 +170,8 @@ export const serviceTokenChanged = z.object({
   operations: z.array(nameText),
   /** The funds that it may speak of; absent for every fund. */
   funds: z.array(idText).optional(),
+  /** The logins of NATS that speak for it. */
+  nats_logins: z.array(idText).optional(),
   expires_at: instantText,
   actor: nameText,
   /** The second admin, where it took two. */
@@ -192,6 +194,8 @@ export const identityRequested = z.object({
   operations: z.array(nameText).optional(),
   /** The funds that the machine may speak of; absent for every fund. */
   funds: z.array(idText).optional(),
+  /** The logins of NATS that shall speak for the machine. */
+  nats_logins: z.array(idText).optional(),
   requested_by: nameText,
   reason: reasonText,
   expires_at: instantText,

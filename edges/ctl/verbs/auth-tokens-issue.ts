@@ -12,7 +12,7 @@ export const authTokensIssue: Verb = {
   heading: "Tokens of machines",
   sentence: "Give a machine a token for named operations, for a limited time.",
   about:
-    "The token is printed on stdout, once. It asks for your second factor. In production one that may change something (trade, halt, adjust, append) is only requested (exit 8): another admin signs it with --cosign and is shown the token. A token lives for 90 days at most. It speaks of the funds that --fund names and of no other; without --fund, of every fund.",
+    "The token is printed on stdout, once. It asks for your second factor. In production one that may change something (trade, halt, adjust, append) is only requested (exit 8): another admin signs it with --cosign and is shown the token. A token lives for 90 days at most. It speaks of the funds that --fund names and of no other; without --fund, of every fund. What a login of NATS publishes that it names with --nats-login is its own, as if it had come under the token; from the first that is named on, no login is believed of what is not its own.",
   arguments: [{ name: "name", sentence: "How the machine stands in records: service:<name>.", optional: true }],
   options: [
     {
@@ -28,6 +28,12 @@ export const authTokensIssue: Verb = {
       sentence: "A fund that the token may speak of; repeat it, or use commas. Without it: every fund.",
     },
     { name: "every-fund", sentence: "Say that it is every fund, those that are still to come included." },
+    {
+      name: "nats-login",
+      value: "LOGIN",
+      repeats: true,
+      sentence: "A login of NATS that speaks for the token; repeat it, or use commas.",
+    },
     { name: "expires-in", value: "TIME", standard: "90d", sentence: "How long it works: 45s, 30m, 12h, 90d." },
     cosignOption,
     reasonOption,
@@ -71,15 +77,17 @@ async function run(context: Context): Promise<Answer> {
     name: machine,
     operations: operations as Operations,
     ...fundsOf(context),
+    ...loginsOf(context),
     expires_in_s: duration(context.option("expires-in"), "expires-in"),
   };
   const client = await context.client();
   const stepUp = await stepUpProof(context, client, { action: "IssueServiceToken", parameters: request });
-  const { name, operations: named, funds, expires_in_s: expiresInS } = request;
+  const { name, operations: named, funds, nats_logins: natsLogins, expires_in_s: expiresInS } = request;
   const issued = await client.issueServiceToken({
     name,
     operations: named,
     ...(funds === undefined ? {} : { funds }),
+    ...(natsLogins === undefined ? {} : { natsLogins }),
     expiresInS,
     ...reasonOf(context),
     stepUpProof: stepUp,
@@ -94,6 +102,11 @@ function fundsOf(context: Context): { readonly funds?: string[] } {
   return funds.length === 0 ? {} : { funds };
 }
 
+function loginsOf(context: Context): { readonly nats_logins?: string[] } {
+  const logins = [...context.optionsOf("nats-login")];
+  return logins.length === 0 ? {} : { nats_logins: logins };
+}
+
 /** What a token may speak of. */
 export function fundsText({ funds }: { readonly funds?: readonly string[] | undefined }): string {
   return funds === undefined ? "every fund" : funds.join(", ");
@@ -106,6 +119,7 @@ export function shownOnce(
     readonly id: string;
     readonly name: string;
     readonly funds?: readonly string[] | undefined;
+    readonly nats_logins?: readonly string[] | undefined;
     readonly expires_at: string;
     readonly token: string;
   },
@@ -113,6 +127,8 @@ export function shownOnce(
   context.terminal.say(
     `Token ${clean(issued.id)} for service:${clean(issued.name)}, of ${clean(fundsText(issued))}, until ${moment(issued.expires_at, context.clock.now())}.`,
   );
+  if (issued.nats_logins !== undefined)
+    context.terminal.say(`These logins of NATS speak for it: ${clean(issued.nats_logins.join(", "))}.`);
   context.terminal.say("It is shown now and never again:");
   return { data: issued, text: clean(issued.token) };
 }

@@ -46,6 +46,7 @@ async function run(context: Context): Promise<Answer> {
     { name: "by", of: (token) => token.created_by },
     { name: "cosigned_by", head: "signed by", of: (token) => token.cosigned_by },
     { name: "funds", of: fundsText },
+    { name: "nats_logins", head: "NATS logins", of: (token) => token.nats_logins?.join(", ") },
     { name: "operations", text: true, of: (token) => token.operations.join(", ") },
   ];
   const rows = everything.filter((token) => context.switched("all") || stateOf(token).includes("works"));

@@ -11,7 +11,7 @@ export const authTokensRotate: Verb = {
   heading: "Tokens of machines",
   sentence: "Replace a machine's token by a new one; the old one works a while longer.",
   about:
-    "The new token speaks of the same funds and is printed on stdout, once. It asks for your second factor. In production a token that may change something is only requested (exit 8): another admin signs with --cosign and is shown the token.",
+    "The new token speaks of the same funds, for the same logins of NATS, and is printed on stdout, once. It asks for your second factor. In production a token that may change something is only requested (exit 8): another admin signs with --cosign and is shown the token.",
   arguments: [{ name: "token-id", sentence: "The token's id, as `ctl auth tokens list` shows it.", optional: true }],
   options: [
     {

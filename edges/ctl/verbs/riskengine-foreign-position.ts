@@ -8,7 +8,7 @@ export const riskengineForeignPosition: Verb = {
   heading: "Decisions",
   sentence: "See up to where a foreign publisher's events were heard.",
   about:
-    "SOURCE is the name of the publisher's token over gRPC, foreign-oms or foreign-treasury over NATS. Orders, fills and values are numbered each by itself; what is missing blocks new risk in the fund until it comes or its block is accepted.",
+    "SOURCE is the name of the publisher's token over gRPC, foreign-oms, foreign-treasury or foreign.LOGIN over NATS, also where a token names the login. Orders, fills and values are numbered each by itself; what is missing blocks new risk in the fund until it comes or its block is accepted.",
   arguments: [
     { name: "source", sentence: "The publisher." },
     { name: "fund_id", sentence: "The fund that its events are about." },

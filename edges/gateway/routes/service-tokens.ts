@@ -35,8 +35,9 @@ export function serviceTokenIssue(parts: Pick<GatewayParts, "serviceTokens">): R
     answers: { 201: issuedTokenAnswer, 202: requestedAnswer },
     answersSecret: { id: "id" },
     handle: async (request) => {
-      const { name, operations, funds, expires_in_s: expiresInS, step_up_proof: proof, reason } = request.body;
-      const tokenRequest = { name, operations, funds, expiresInS };
+      const { name, operations, funds, nats_logins: natsLogins, expires_in_s: expiresInS } = request.body;
+      const { step_up_proof: proof, reason } = request.body;
+      const tokenRequest = { name, operations, funds, natsLogins, expiresInS };
       const outcome = await parts.serviceTokens.issue(callerOf(request), tokenRequest, proof, reason);
       return answerOrRequest(outcome, 201, issuedTokenJson, requestedJson);
     },

@@ -1,5 +1,6 @@
 // What the routes of machines' tokens take and answer. A token's value is in the answer that made it and nowhere else.
 import { z } from "zod";
+import { isLoginName } from "../../../contracts/src/foreign-events.ts";
 import * as instant from "../../../contracts/src/instant.ts";
 import { ownProcesses } from "../../../contracts/src/platform-services.ts";
 import { idText } from "../../../contracts/src/records/fields.ts";
@@ -36,6 +37,13 @@ const fundList = z
   .refine((names) => new Set(names).size === names.length, { message: "expected each fund once" })
   .meta({ description: "The funds that the token may speak of; every fund when absent." });
 
+const loginList = z
+  .array(z.string().refine(isLoginName, { message: "expected 1 to 64 letters, digits, - and _" }))
+  .min(1)
+  .max(16)
+  .refine((names) => new Set(names).size === names.length, { message: "expected each login once" })
+  .meta({ description: "The logins of NATS that speak for the token: what they publish is its own." });
+
 const expiresInS = z
   .int()
   .min(60)
@@ -57,6 +65,7 @@ export const issueBody = z.strictObject({
   name: tokenName,
   operations: operationList,
   funds: fundList.optional(),
+  nats_logins: loginList.optional(),
   expires_in_s: expiresInS,
   reason: reasonLine,
   step_up_proof: proofText.optional(),
@@ -78,6 +87,7 @@ export const serviceTokenAnswer = z.object({
   name: z.string(),
   operations: z.array(operationName),
   funds: z.array(z.string()).optional().meta({ description: "The funds that it may speak of; absent for every fund." }),
+  nats_logins: z.array(z.string()).optional().meta({ description: "The logins of NATS that speak for it." }),
   every_fund: z.boolean().optional().meta({ description: "Whether it may speak of every fund." }),
   created_by: actorText,
   created_at: timeText,
@@ -98,6 +108,7 @@ export function serviceTokenJson(token: ServiceToken): z.infer<typeof serviceTok
     name: token.name,
     operations: [...token.operations],
     ...(token.funds === undefined ? {} : { funds: [...token.funds] }),
+    ...(token.natsLogins === undefined ? {} : { nats_logins: [...token.natsLogins] }),
     every_fund: token.funds === undefined,
     created_by: token.createdBy,
     created_at: instant.format(token.createdAt),

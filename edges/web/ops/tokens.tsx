@@ -38,6 +38,7 @@ export function Tokens() {
     { id: "by", head: "Issued by", by: (one) => one.created_by },
     { id: "age", head: "Age", by: (one) => one.created_at, cell: (one) => age(one.created_at, now) },
     { id: "funds", head: "Funds", by: (one) => one.funds?.join(", ") ?? "every fund" },
+    { id: "logins", head: "NATS logins", by: (one) => one.nats_logins?.join(", ") ?? "" },
     { id: "operations", head: "May", by: (one) => one.operations.join(", ") },
     { id: "id", head: "Id", by: (one) => one.id, cell: (one) => <code>{one.id}</code> },
   ];

@@ -118,7 +118,7 @@ export const operationTable = {
   endStop: {"method":"POST","path":"/v1/riskengine/stops/{stop_id}/end","pathKeys":["stop_id"],"queryKeys":[],"bodyKeys":["reason"],"answer":"json","takesKey":true},
   releaseThrottle: {"method":"POST","path":"/v1/riskengine/throttles/{strategy_id}/release","pathKeys":["strategy_id"],"queryKeys":[],"bodyKeys":["reason"],"answer":"json","takesKey":true},
   listServiceTokens: {"method":"GET","path":"/v1/service-tokens","pathKeys":[],"queryKeys":["count_max","after"],"answer":"json"},
-  issueServiceToken: {"method":"POST","path":"/v1/service-tokens","pathKeys":[],"queryKeys":[],"bodyKeys":["name","operations","funds","expires_in_s","reason","step_up_proof"],"answer":"json","takesKey":true},
+  issueServiceToken: {"method":"POST","path":"/v1/service-tokens","pathKeys":[],"queryKeys":[],"bodyKeys":["name","operations","funds","nats_logins","expires_in_s","reason","step_up_proof"],"answer":"json","takesKey":true},
   revokeServiceToken: {"method":"DELETE","path":"/v1/service-tokens/{token_id}","pathKeys":["token_id"],"queryKeys":["reason"],"answer":"json"},
   rotateServiceToken: {"method":"POST","path":"/v1/service-tokens/{token_id}/rotate","pathKeys":["token_id"],"queryKeys":[],"bodyKeys":["overlap_s","expires_in_s","reason","step_up_proof"],"answer":"json","takesKey":true},
   listWebhookSignals: {"method":"GET","path":"/v1/signals","pathKeys":[],"queryKeys":["fund_id","strategy_id","status","hours","count_max","after","id_prefix"],"answer":"json"},
