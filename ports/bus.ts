@@ -31,11 +31,18 @@ export interface BusEvent {
   readonly key: string;
   /** When the publisher made the change. */
   readonly at: Instant;
-  /** The publishing service, or "foreign" for a program outside the platform. On NATS it is what the publisher says, unless it was proved. */
+  /**
+   * The publishing service, the token under which a program outside published it, or "foreign" for one on NATS. There it is what the publisher says, unless
+   * it was proved, or came under a login's own subjects. To a subscription that asked for proof it is the token that names the login, where one does.
+   */
   readonly source: string;
+  /** Of a program outside that published straight on NATS: its login, where the server held it to that. It is numbered by itself. */
+  readonly login?: string;
+  /** Of such a one: the funds that the token may speak of which names the login. Absent means every fund. */
+  readonly funds?: readonly string[];
   /** Parsed JSON that matched the subject's schema; undefined when it is `unread`. */
   readonly payload: unknown;
-  /** Only where proof was asked for, and there was none: `source` is then "foreign" and `at` is when the transport took it. */
+  /** Only where proof was asked for and there was none, or under a login's own subjects: `at` is then when the transport took it. */
   readonly claimed?: Claimed;
   /** Only where it was asked for. */
   readonly unread?: Unread;

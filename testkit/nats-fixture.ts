@@ -3,7 +3,14 @@
 import { randomUUID } from "node:crypto";
 import { createNatsBus } from "../adapters/nats/bus.ts";
 import { connectNats, type NatsLink } from "../adapters/nats/connect.ts";
-import { createLocks, parkOnPostgres, relayedOnPostgres, relayOnPostgres } from "../adapters/nats/on-postgres.ts";
+import { createLogins } from "../adapters/nats/logins/logins.ts";
+import {
+  createLocks,
+  pairedOnPostgres,
+  parkOnPostgres,
+  relayedOnPostgres,
+  relayOnPostgres,
+} from "../adapters/nats/on-postgres.ts";
 import { type LeadRelay, type Relay, type RelayOptions, startRelay } from "../adapters/nats/relay.ts";
 import type { StreamOptions } from "../adapters/nats/stream.ts";
 import type { SubjectLookup } from "../adapters/nats/wire.ts";
@@ -105,9 +112,19 @@ async function openProcess(url: string, database: TestDatabase, name: string, lo
     const options = { ...ports, stream: testStream, source: name, lookup: testLookup, recordMs: 100 };
     const prove = proveOnPostgres(session.run);
     // As behind a server with a login for each; guard.test.ts has those that are open.
-    const guard = { isClosed: async () => true };
+    const guard = { isClosed: async () => true, mayPublishOwn: () => true };
+    const logins = createLogins({ clock: ports.clock, read: () => pairedOnPostgres(session) });
     const outbox = { head: () => session.end(), relayed: () => relayedOnPostgres(session) };
-    return createNatsBus({ ...options, guard, link: await link(), lead: locks.lead, parking, prove, ...outbox });
+    return createNatsBus({
+      ...options,
+      guard,
+      logins,
+      link: await link(),
+      lead: locks.lead,
+      parking,
+      prove,
+      ...outbox,
+    });
   }
 
   async function endDatabase(): Promise<void> {

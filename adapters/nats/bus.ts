@@ -17,7 +17,8 @@ import { broadcaster, openEphemeral } from "./ephemeral.ts";
 import { type Known, registerGeneration } from "./generation.ts";
 import type { Guard } from "./guard.ts";
 import type { Lead } from "./lead.ts";
-import { ensureStream, type StreamOptions, streamName } from "./stream.ts";
+import type { Logins } from "./logins/logins.ts";
+import { byLogins, ensureStream, type StreamOptions, streamName } from "./stream.ts";
 import type { SubjectLookup } from "./wire.ts";
 
 interface NatsBusOptions {
@@ -32,7 +33,9 @@ interface NatsBusOptions {
   /** Which of the events that say so are ours. */
   readonly prove: Prove;
   /** Whether the server keeps strangers from publishing. */
-  readonly guard: Pick<Guard, "isClosed">;
+  readonly guard: Pick<Guard, "isClosed" | "mayPublishOwn">;
+  /** For whom the logins of programs outside speak. */
+  readonly logins: Logins;
   /** The newest committed position of the outbox; an ephemeral subscription ignores what lies before it. */
   readonly head: () => Promise<bigint>;
   /** How far the relay has carried the outbox. */
@@ -56,12 +59,13 @@ interface NatsBusOptions {
 /** Creates or checks the stream, then gives the bus. */
 export async function createNatsBus(options: NatsBusOptions): Promise<Bus> {
   const { link } = options;
-  await ensureStream(link, options.stream);
+  const { takesLogins } = await ensureStream(link, options.stream);
   const name = streamName(options.stream);
   const durables = new Set<DurableSubscription>();
   const ephemerals = new Set<Subscription>();
+  const lossy = { ...options, mayPublishOwn: options.guard.mayPublishOwn };
   const marks = broadcaster(
-    options,
+    lossy,
     options.source,
     options.broadcastFlushMs ?? 10,
     options.broadcastPendingMax ?? 10_000,
@@ -91,7 +95,7 @@ export async function createNatsBus(options: NatsBusOptions): Promise<Bus> {
     async listen(ephemeral, handler) {
       mustBeOpen();
       for (const pattern of ephemeral.subjects) validatePattern(pattern);
-      return tracked(ephemerals, await openEphemeral(options, ephemeral, handler));
+      return tracked(ephemerals, await openEphemeral(lossy, ephemeral, handler));
     },
     broadcast(subject, payload) {
       mustBeOpen();
@@ -105,7 +109,10 @@ export async function createNatsBus(options: NatsBusOptions): Promise<Bus> {
       for (const each of own) durables.delete(each);
       await forgetGenerations(link, name, durableName);
     },
-    health: () => (closed ? { connected: false, complaint: "The bus is closed." } : healthOf(link, durables)),
+    health() {
+      if (closed) return { connected: false, complaint: "The bus is closed." };
+      return { ...(takesLogins ? {} : { note: lacksLogins(name) }), ...healthOf(link, durables) };
+    },
     async close() {
       if (closed) return;
       closed = true;
@@ -114,6 +121,10 @@ export async function createNatsBus(options: NatsBusOptions): Promise<Bus> {
       await link.close();
     },
   };
+}
+
+function lacksLogins(stream: string): string {
+  return `The NATS stream ${stream} is of before logins had subjects of their own and stores nothing of them: an administrator of the server adds ${byLogins} to its subjects (docs/nats.md), then the services start anew.`;
 }
 
 /** Trimming waits for the name from here on. Without the server it is made up for when the subscription begins to handle. */

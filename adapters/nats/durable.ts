@@ -1,6 +1,7 @@
 // A durable subscription: waits until it leads under its name, then runs term after term until it is closed. Its memory of
 // what it finished outlives a term, so neither a reconnect nor a lost leadership hands over an event a second time.
 import { messageOf } from "../../contracts/src/fault.ts";
+import { loginOfSource } from "../../contracts/src/foreign-events.ts";
 import type { DurableOptions, Handler, Subscription } from "../../ports/bus.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
@@ -15,6 +16,7 @@ import type { Finished, Generation, Known } from "./generation.ts";
 import type { Guard } from "./guard.ts";
 import { backoffMs } from "./handle-one.ts";
 import type { Lead } from "./lead.ts";
+import type { Logins } from "./logins/logins.ts";
 import { asideOf, bytesOf } from "./park.ts";
 import { requestsOf } from "./read-together.ts";
 import { recentIds } from "./recent-ids.ts";
@@ -29,6 +31,7 @@ export interface DurableContext {
   readonly parking: AsideStore;
   readonly prove: Prove;
   readonly guard: Pick<Guard, "isClosed">;
+  readonly logins: Pick<Logins, "spoken">;
   readonly alarms: Alarms;
   readonly log: Log;
   readonly clock: Clock;
@@ -117,7 +120,8 @@ function termContext(
   stop: () => void,
 ): TermContext {
   const log = context.log.with({ subscription: options.name });
-  const aside = asideFor(context, options, handler);
+  const speaking = inName(context, options, handler);
+  const aside = asideFor(context, options, speaking);
   return {
     aside,
     clock: context.clock,
@@ -128,7 +132,7 @@ function termContext(
     attemptsMax: options.attemptsMax ?? 5,
     parks: options.parks !== false,
     queueMax: queueMaxOf(options),
-    handler: async (event) => handler(event),
+    handler: speaking,
     lookup: context.lookup,
     recent: recentIds(context.recentCountMax),
     park: (parked) => aside.put(asideOf(parked)),
@@ -164,6 +168,12 @@ function termContext(
   };
 }
 
+/** Who wants proof is told for whom a login speaks; what nobody can read, and is written down as it came, speaks for nobody. */
+function inName({ logins }: DurableContext, { proved, unread }: DurableOptions, handler: Handler): Handler {
+  if (proved !== true || unread === true) return async (event) => handler(event);
+  return async (event) => handler(await logins.spoken(event));
+}
+
 /** Ours, or published under a login that the server holds to its own subjects. */
 function vouching({ guard, prove }: DurableContext) {
   return async (arrival: Arrival, id: string): Promise<boolean> => {
@@ -182,7 +192,7 @@ function asideFor(context: DurableContext, options: DurableOptions, handler: Han
     clock,
     log,
     store: context.parking,
-    handler: async (event) => handler(event),
+    handler,
     read: (event) => readAside(event, options, lookup),
     hold: (lane, sentence) => {
       const about = `${options.name} ${lane}`;
@@ -194,11 +204,13 @@ function asideFor(context: DurableContext, options: DurableOptions, handler: Han
 
 /** As it came the first time. Whoever wants proof had it when it was put aside: what was not proved then is foreign, and stays a claim. */
 function readAside(kept: AsideEvent, options: DurableOptions, lookup: SubjectLookup) {
-  const { eventId: id, subject, key, at, source } = kept;
+  const { eventId: id, subject, key, at } = kept;
+  const login = loginOfSource(kept.source);
+  const source = login === undefined ? kept.source : foreignSource;
   const data = bytesOf(kept.payload);
   const decoded = decode({ subject, data, headers: undefined, fallbackId: () => id, receivedAt: () => at }, lookup);
   const claimed = options.proved === true && source === foreignSource ? { claimed: {} } : {};
-  const envelope = { id, subject, key, at, source, ...claimed };
+  const envelope = { id, subject, key, at, source, ...claimed, ...(login !== undefined && { login }) };
   if (decoded.ok) return { event: { ...envelope, payload: decoded.event.payload } };
   if (options.unread !== true) return { poison: decoded.reason };
   const { kind, reason } = decoded;

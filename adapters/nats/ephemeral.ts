@@ -2,7 +2,9 @@
 // subscribers in the same moment, without an acknowledgement to wait for, and missing some is allowed here.
 import type { Msg } from "@nats-io/transport-node";
 import { messageOf } from "../../contracts/src/fault.ts";
+import { byEveryLogin, foreignPublishers } from "../../contracts/src/foreign-events.ts";
 import type { Subject } from "../../contracts/src/subject.ts";
+import { eventByName, matches, subjects } from "../../contracts/src/subjects.ts";
 import type { BusEvent, EphemeralOptions, Handler, Subscription } from "../../ports/bus.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
@@ -10,8 +12,21 @@ import type { Random } from "../../ports/random.ts";
 import type { Timers } from "../../ports/timers.ts";
 import { overflowQueue } from "../transport/overflow-queue.ts";
 import type { NatsLink } from "./connect.ts";
+import type { Logins } from "./logins/logins.ts";
 import { type RecentIds, recentIds } from "./recent-ids.ts";
-import { conflatedName, decode, encodeHeaders, isProbe, positionOf, type SubjectLookup } from "./wire.ts";
+import { conflatedName, decode, encodeHeaders, isProbe, ownName, positionOf, type SubjectLookup } from "./wire.ts";
+
+/** Where ours come when they are not stored, and what programs outside publish below prefixes of their own. */
+function ofOthers(pattern: string): readonly string[] {
+  const own = matches(pattern, subjects.marketMarks.name) ? [ownName(subjects.marketMarks.name)] : [];
+  const theirs = foreignPublishers
+    .flatMap(({ subjects: names }) => names)
+    .filter((name) => matches(pattern, name))
+    .map((name) =>
+      eventByName(name)?.delivery === "durable" ? byEveryLogin(name) : conflatedName(byEveryLogin(name)),
+    );
+  return [...own, ...theirs];
+}
 
 interface EphemeralContext {
   readonly link: NatsLink;
@@ -20,6 +35,9 @@ interface EphemeralContext {
   readonly random: Random;
   readonly timers: Timers;
   readonly log: Log;
+  readonly logins: Pick<Logins, "heard" | "refresh">;
+  /** Whether the server lets us publish where nobody else may. */
+  readonly mayPublishOwn: () => boolean;
   /** The newest position of the outbox: what the relay sends from up to there was committed before. */
   readonly head: () => Promise<bigint>;
 }
@@ -64,7 +82,8 @@ export async function openEphemeral(
     });
   }
 
-  const patterns = options.subjects.flatMap((pattern) => [pattern, conflatedName(pattern)]);
+  await context.logins.refresh();
+  const patterns = options.subjects.flatMap((pattern) => [pattern, conflatedName(pattern), ...ofOthers(pattern)]);
   const subscriptions = patterns.map((pattern) => context.link.connection.subscribe(pattern, { callback: receive }));
   // The server has the subscriptions once it answers what was sent behind them.
   await context.link.connection.flush();
@@ -98,8 +117,9 @@ function accept(context: EphemeralContext, recent: RecentIds, message: Msg): Bus
     return undefined;
   }
   if (recent.has(decoded.event.id)) return undefined;
-  recent.add(decoded.event.id);
-  return decoded.event;
+  const heard = context.logins.heard(decoded.event, message.subject);
+  if (heard !== undefined) recent.add(heard.id);
+  return heard;
 }
 
 interface Broadcaster {
@@ -124,7 +144,9 @@ export function broadcaster(
       for (const { subject, key, payload } of pending.values()) {
         const envelope = { id: context.random.uuid(), subject, key, at: context.clock.now(), source };
         const made = encodeHeaders(envelope);
-        context.link.connection.publish(conflatedName(subject), JSON.stringify(payload), { headers: made });
+        const text = JSON.stringify(payload);
+        if (context.mayPublishOwn()) context.link.connection.publish(ownName(subject), text, { headers: made });
+        context.link.connection.publish(conflatedName(subject), text, { headers: made });
       }
     }
     pending.clear();

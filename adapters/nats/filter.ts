@@ -1,6 +1,7 @@
 // Which subjects the server shall send: all patterns where it can filter by several, else the narrowest single pattern
 // that covers them, and the rest is sorted out here. Patterns that overlap go the second way too: servers refuse them.
-import { isLeftOut } from "../../contracts/src/subjects.ts";
+import { byEveryLogin, foreignDurableSubjects } from "../../contracts/src/foreign-events.ts";
+import { isLeftOut, matchesAny } from "../../contracts/src/subjects.ts";
 
 interface ServerFilter {
   readonly subjects: readonly string[];
@@ -15,6 +16,11 @@ export function serverFilter(patterns: readonly string[], severalAllowed: boolea
   if (needed.length === 1) return { subjects: needed, loose };
   if (severalAllowed && !anyOverlap(needed)) return { subjects: needed, loose };
   return { subjects: [commonPattern(needed)], loose: true };
+}
+
+/** The same subjects as programs outside publish them, below the prefixes of their logins. */
+export function belowLogins(patterns: readonly string[]): readonly string[] {
+  return foreignDurableSubjects.filter((name) => matchesAny(patterns, name)).map(byEveryLogin);
 }
 
 function withoutCovered(patterns: readonly string[]): readonly string[] {

@@ -13,7 +13,14 @@
 //     could tell. What comes again because of this after a crash has its old id.
 //  4. A stream that lost its end is read again from the time of the last finished message: what the relay publishes
 //     anew is younger.
-import { AckPolicy, type ConsumerInfo, DeliverPolicy, ReplayPolicy, type StreamState } from "@nats-io/jetstream";
+import {
+  AckPolicy,
+  type ConsumerInfo,
+  DeliverPolicy,
+  ReplayPolicy,
+  type StreamConfig,
+  type StreamState,
+} from "@nats-io/jetstream";
 import { nanos } from "@nats-io/transport-node";
 import { format, fromUnixMs } from "../../contracts/src/instant.ts";
 import { can } from "./capabilities.ts";
@@ -26,7 +33,8 @@ import {
   placeText,
   recordedPlace,
 } from "./consumer-list.ts";
-import { serverFilter } from "./filter.ts";
+import { belowLogins, serverFilter } from "./filter.ts";
+import { byLogins } from "./stream.ts";
 
 interface GenerationOptions {
   readonly streamName: string;
@@ -70,14 +78,16 @@ const rollbackMarginMs = 10_000;
 /** Enters the name if it is new, so that trimming waits for it from now on and a later `forget` is noticed. */
 export async function registerGeneration(link: NatsLink, options: GenerationOptions): Promise<Known> {
   const { streamName, name } = options;
-  const { state, created } = await link.manager.streams.info(streamName);
+  const { state, created, config } = await link.manager.streams.info(streamName);
   const found = (await generationsOf(link, streamName, name)).at(-1);
   if (found !== undefined) return { streamCreated: created, number: found.number };
-  const info = await addConsumer(link, options, 1, beginning(undefined, true, state)).catch(async (thrown: unknown) => {
-    // Somebody else registered the name in the same moment, with a stream that began elsewhere; or it is a real failure.
-    if ((await generationsOf(link, streamName, name)).length === 0) throw thrown;
-    return undefined;
-  });
+  const info = await addConsumer(link, options, config, 1, beginning(undefined, true, state)).catch(
+    async (thrown: unknown) => {
+      // Somebody else registered the name in the same moment, with a stream that began elsewhere; or it is a real failure.
+      if ((await generationsOf(link, streamName, name)).length === 0) throw thrown;
+      return undefined;
+    },
+  );
   const number = (await generationsOf(link, streamName, name)).at(-1)?.number ?? 1;
   // Somebody else has gone on from a first generation of his own: ours would only hold back trimming.
   if (info !== undefined && number > 1) await deleteConsumer(link, streamName, info.name);
@@ -91,7 +101,7 @@ export async function openGeneration(
   known: Known | undefined,
 ): Promise<Generation | "forgotten"> {
   const { streamName, name } = options;
-  const { state, created } = await link.manager.streams.info(streamName);
+  const { state, created, config } = await link.manager.streams.info(streamName);
   const existing = await generationsOf(link, streamName, name);
   const newest = existing.at(-1);
   const place = further(newest === undefined ? undefined : recordedPlace(newest.info), finished);
@@ -101,7 +111,7 @@ export async function openGeneration(
   if (intact && known?.streamCreated === created && (newest?.number ?? 0) < known.number) return "forgotten";
   const begin = beginning(place, intact, state);
   const number = (newest?.number ?? 0) + 1;
-  const info = await addConsumer(link, options, number, begin);
+  const info = await addConsumer(link, options, config, number, begin);
   for (const old of existing) await deleteConsumer(link, streamName, old.info.name);
   const gap =
     place !== undefined && intact && state.first_seq > place.sequence + 1
@@ -153,10 +163,12 @@ async function isStored(link: NatsLink, streamName: string, place: Place, state:
 async function addConsumer(
   link: NatsLink,
   options: GenerationOptions,
+  stream: Pick<StreamConfig, "subjects">,
   number: number,
   begin: Beginning,
 ): Promise<ConsumerInfo> {
-  const filter = serverFilter(options.patterns, can(link.server(), "filter_subjects"));
+  const theirs = stream.subjects.includes(byLogins) ? belowLogins(options.patterns) : [];
+  const filter = serverFilter([...options.patterns, ...theirs], can(link.server(), "filter_subjects"));
   const [onlyFilter] = filter.subjects;
   return link.manager.consumers.add(options.streamName, {
     durable_name: generationName(options.name, number),

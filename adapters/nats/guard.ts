@@ -12,14 +12,17 @@ import {
   PermissionViolationError,
 } from "@nats-io/transport-node";
 import { Fault, messageOf } from "../../contracts/src/fault.ts";
+import { everySubject } from "../../contracts/src/subjects.ts";
 import type { BusHealth } from "../../ports/bus.ts";
 import type { Log } from "../../ports/log.ts";
 import { connectionSettings, type NatsConnectOptions, type NatsLink, parseTarget } from "./connect.ts";
-import { conflatedName, probeSubject } from "./wire.ts";
+import { conflatedName, ownName, probeSubject } from "./wire.ts";
 
 export interface Guard {
   /** Whether whoever published was let in by the server under a name that may. */
   isClosed(): Promise<boolean>;
+  /** Whether this process may publish prices where nobody else may: one that publishes none may not, nor does a server with permissions of before. */
+  mayPublishOwn(): boolean;
   /** What the newest trial found: whoever asks for health has a server tried that was not tried yet. */
   health(): Pick<BusHealth, "complaint" | "note">;
 }
@@ -34,17 +37,26 @@ export interface GuardOptions {
 }
 
 const probeMsMax = 3_000;
+/** Whose prices they are, also those that come over gRPC. */
+const priceLogin = "operations";
 const whatToDo = "Give every service a login of its own (docs/nats.md), and let the server take nobody without one.";
 
 export async function createGuard(options: GuardOptions): Promise<Guard> {
   const { link, log } = options;
   let connection: AbortSignal | undefined;
   let complaint: string | undefined;
+  let lacking: string | undefined;
+  let mayPublishOwn = false;
   let asking: Promise<void> | undefined;
 
   async function ask(): Promise<void> {
     const asked = link.lost();
     const found = await openings(options);
+    if (options.login === priceLogin) {
+      lacking = await ownPricesRefused(options);
+      mayPublishOwn = lacking === undefined;
+      if (lacking !== undefined) log.warn("the NATS server has permissions of before", { note: lacking });
+    }
     if (found !== undefined && found !== complaint) log.warn("the NATS server is open", { complaint: found });
     [connection, complaint] = [asked, found];
   }
@@ -65,13 +77,14 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
       if (connection !== link.lost()) await askOnce();
       return connection === link.lost() && complaint === undefined;
     },
+    mayPublishOwn: () => mayPublishOwn,
     health() {
       if (connection !== link.lost() && link.health().connected) {
         askOnce().catch((thrown: unknown) =>
           log.warn("the NATS server could not be tried", { error: messageOf(thrown) }),
         );
       }
-      if (complaint === undefined) return {};
+      if (complaint === undefined) return lacking === undefined ? {} : { note: lacking };
       return options.production ? { complaint } : { note: complaint };
     },
   };
@@ -89,6 +102,15 @@ async function openings({ connecting, login }: GuardOptions): Promise<string | u
   if (found !== "published")
     return `Whether NATS lets ${login} publish what is not its own could not be tried: ${found}`;
   return `NATS lets the login of ${login} publish ${subject}, which is not its business: its permissions are not kept. ${whatToDo}`;
+}
+
+/** In one sentence, why prices of ours can only be published where a feed of somebody else's may publish as well. */
+async function ownPricesRefused({ connecting }: GuardOptions): Promise<string | undefined> {
+  const settings = await connectionSettings(connecting, parseTarget(connecting.url));
+  const subject = ownName(probeSubject);
+  const found = await tried(() => connect({ ...settings, reconnect: false, timeout: probeMsMax }), subject);
+  if (found === "published") return undefined;
+  return `NATS does not let ${priceLogin} publish ${ownName(everySubject)}: give the server the permissions of this version (docs/nats.md) before a token names a login, or prices of ours and those over gRPC count nowhere from then on.`;
 }
 
 /** The same of everybody who can reach the server, without a login; every server of the list is tried. */

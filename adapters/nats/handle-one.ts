@@ -2,6 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { Fault, messageOf } from "../../contracts/src/fault.ts";
+import { sourceOfLogin } from "../../contracts/src/foreign-events.ts";
 import { matchesAny } from "../../contracts/src/subjects.ts";
 import type { BusEvent, Handler } from "../../ports/bus.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -13,7 +14,7 @@ import { type Aside, jsonOf, waitsBehind } from "../transport/put-aside.ts";
 import { isRefused } from "../transport/refused.ts";
 import { type Park, type Parked, textOf } from "./park.ts";
 import type { RecentIds } from "./recent-ids.ts";
-import { type Arrival, type Decoded, decode, isProbe, type SubjectLookup } from "./wire.ts";
+import { type Arrival, type Decoded, decode, isProbe, readName, type SubjectLookup } from "./wire.ts";
 
 /** `skipped` was not for this subscription, `repeated` was handled before, `abandoned` will be delivered again. */
 export type Fate = "handled" | "parked" | "skipped" | "repeated" | "abandoned";
@@ -50,9 +51,12 @@ export async function handleOne(
   stop: AbortSignal,
   read?: Decoded,
 ): Promise<Fate> {
-  if (!matchesAny(context.patterns, arrival.subject) || isProbe(arrival.subject)) return "skipped";
+  if (!matchesAny(context.patterns, readName(arrival.subject).subject) || isProbe(arrival.subject)) return "skipped";
   const decoded = read ?? decode(arrival, context.lookup);
-  const { id, subject: name, key, at, source } = decoded.ok ? decoded.event : decoded.envelope;
+  const envelope = decoded.ok ? decoded.event : decoded.envelope;
+  const { id, subject: name, key, at } = envelope;
+  // Kept under its own name: for whom it speaks is asked when it is tried again.
+  const source = envelope.login === undefined ? envelope.source : sourceOfLogin(envelope.login);
   const base = { id, subject: name, key, at, source, payload: arrival.data, subscription: context.name };
   const lane = (): string | undefined => context.aside.laneOf(id, () => jsonOf(textOf(arrival.data)));
   // A mark that somebody published under a stored name: no durable subscription carries conflated events.

@@ -14,6 +14,7 @@ import { createOutboxReader } from "../postgres/bus/outbox-reader.ts";
 import { messagesOf } from "../postgres/risk/decision-rows.ts";
 import type { AsideStore } from "../transport/put-aside.ts";
 import type { Lead, Leadership } from "./lead.ts";
+import type { PairedLogins } from "./logins/logins.ts";
 import { asideOf, type Park } from "./park.ts";
 import { type LeadRelay, relayName } from "./relay.ts";
 
@@ -155,6 +156,19 @@ export async function relayedOnPostgres({ run }: Pick<BusSession, "run">): Promi
   const text = "select cursor_id::text from subscription where name = $1";
   const found = await run({ text, values: [relayName], rowMode: "array" });
   return BigInt(String(found.rows[0]?.[0] ?? -1));
+}
+
+/** For whom the logins of programs outside speak: the newest token that names one says so, also when it has ended. */
+export async function pairedOnPostgres({ run }: Pick<BusSession, "run">): Promise<PairedLogins> {
+  const text = `select distinct on (login) login, name, funds from service_token cross join unnest(nats_logins) login
+                order by login, created_us desc, id`;
+  const found = await run({ text, rowMode: "array" });
+  return new Map(
+    found.rows.map(([login, name, funds]) => {
+      const of = Array.isArray(funds) ? { funds: funds.map(String) } : {};
+      return [String(login), { source: String(name), ...of }];
+    }),
+  );
 }
 
 /** What the relay parks; subscriptions put aside by themselves. */

@@ -19,7 +19,15 @@ import { createNatsBus } from "./bus.ts";
 import { connectNats, type NatsLink } from "./connect.ts";
 import { createGuard } from "./guard.ts";
 import { loginNameOf, loginPath } from "./login.ts";
-import { createLocks, type Locks, parkOnPostgres, relayedOnPostgres, relayOnPostgres } from "./on-postgres.ts";
+import { createLogins } from "./logins/logins.ts";
+import {
+  createLocks,
+  type Locks,
+  pairedOnPostgres,
+  parkOnPostgres,
+  relayedOnPostgres,
+  relayOnPostgres,
+} from "./on-postgres.ts";
 import { type Relay, startRelay } from "./relay.ts";
 import { inboxPrefix } from "./server-configuration.ts";
 import { streamName } from "./stream.ts";
@@ -98,6 +106,7 @@ export async function openNatsTransport(
   const link = await openLink();
   const production = options.configuration.mode === "production";
   const guard = await createGuard({ link, connecting, login, production, log });
+  const logins = createLogins({ clock: options.clock, read: () => pairedOnPostgres(session) });
   const bus = await createNatsBus({
     ...options,
     link,
@@ -107,6 +116,7 @@ export async function openNatsTransport(
     lead: locks.lead,
     parking,
     prove: proveOnPostgres(session.run),
+    logins,
     alarms: base.alarms,
     head: () => headOf(session, options.timers),
     relayed: () => relayedOnPostgres(session),
@@ -125,7 +135,8 @@ export async function openNatsTransport(
       health() {
         const own = worstOf([bus.health(), relay?.health(), { connected: true, ...complaintOf(locks) }]);
         // What is wrong with the transport itself comes first.
-        return { ...guard.health(), ...own };
+        const { note, ...found } = own;
+        return { ...withNotes(guard.health(), [logins.note(), note]), ...found };
       },
     },
     historyFloor: () => oldestStored(link, streamName(stream), options.clock),
@@ -141,6 +152,14 @@ async function headOf(session: BusSession, timers: Timers): Promise<bigint> {
   await session.opened(patience.signal);
   cancel();
   return session.end();
+}
+
+function withNotes(
+  health: Pick<BusHealth, "complaint" | "note">,
+  more: readonly (string | undefined)[],
+): Pick<BusHealth, "complaint" | "note"> {
+  const notes = [health.note, ...more].flatMap((note) => note ?? []);
+  return notes.length === 0 ? health : { ...health, note: notes.join(" ") };
 }
 
 function complaintOf(locks: Locks): { complaint?: string } {

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
-import { connect, type NatsConnection } from "@nats-io/transport-node";
+import { connect, headers, type NatsConnection } from "@nats-io/transport-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type PlatformService, platformServices } from "../../contracts/src/platform-services.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
@@ -18,6 +18,7 @@ import { noMetrics, noTracer } from "../../testkit/no-telemetry.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
 import { exampleMark, exampleNav, exampleOrder } from "../../testkit/record-examples.ts";
 import { loadConfiguration } from "../configuration/load-configuration.ts";
+import { openClient } from "../postgres/connection.ts";
 import { systemClock } from "../system/clock.ts";
 import { systemRandom } from "../system/random.ts";
 import { systemTimers } from "../system/timers.ts";
@@ -31,7 +32,9 @@ import {
   passwordVariable,
 } from "./server-configuration.ts";
 
-const users = natsUsers().map(({ name }) => name);
+/** The login of somebody's own that stands in comments. */
+const example = "desk";
+const users = [...natsUsers().map(({ name }) => name), example];
 const passwordOf = (user: string): string => `p-${user}-secret`;
 const at = "2026-11-15T00:00:00.000000Z";
 
@@ -52,7 +55,7 @@ function recordingLog(): Log {
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "portcullis-logins-"));
-  let configuration = natsAuthorization();
+  let configuration = natsAuthorization().replaceAll(/^ {4}# (?=[ {}])/gm, "    ");
   for (const user of users) {
     configuration = configuration.replace(`$${passwordVariable(user)}\n`, `${JSON.stringify(passwordOf(user))}\n`);
     await writeFile(join(folder, `${user}.creds`), `${user}:${passwordOf(user)}\n`, { mode: 0o600 });
@@ -201,6 +204,57 @@ test("a program in the place of order management publishes its subjects, and a s
   await riskengine.close();
 });
 
+test("a login of somebody's own is heard below its prefix, as the token that names it, with its prices", async () => {
+  const riskengine = await open("riskengine");
+  const heard: BusEvent[] = [];
+  const wanted = { name: "test.login", subjects: [subjects.ordersCreated.name], proved: true };
+  const hear = async (event: BusEvent): Promise<void> => {
+    if (event.login === example) heard.push(event);
+  };
+  await riskengine.bus.subscribe(wanted, hear);
+  const lossy = { subjects: [subjects.marketMarks.name], queueMax: 100, overflow: "drop-oldest" } as const;
+  await riskengine.bus.listen(lossy, hear);
+  const connection = await asUser(example);
+  const forged = headers();
+  forged.set("Portcullis-Source", "operations");
+  const [order, mark] = [JSON.stringify(exampleOrder), JSON.stringify({ ...exampleMark, source: "paper" })];
+  const say = async (): Promise<BusEvent[]> => {
+    heard.length = 0;
+    const name = `foreign.${example}.${subjects.ordersCreated.name}`;
+    expect((await jetstream(connection).publish(name, order, { headers: forged })).stream).toBe("PORTCULLIS");
+    connection.publish(`transient.foreign.${example}.${subjects.marketMarks.name}`, mark, { headers: forged });
+    await eventually(
+      {},
+      "both",
+      () => heard.length === 2,
+      () => lines,
+    );
+    return heard.toSorted((one, other) => one.subject.localeCompare(other.subject));
+  };
+  const mine = `foreign.${example}`;
+  expect(await say()).toMatchObject([
+    { login: example, source: mine, payload: { source: mine } },
+    { subject: subjects.ordersCreated.name, login: example, source: mine },
+  ]);
+  const owner = await openClient(database.address.owner, { log: recordingLog(), applicationName: "test" });
+  await owner.query(
+    `insert into service_token (id, name, secret_hash, operations, created_by, created_us, expires_us, nats_logins)
+     values ('t-1', 'house', 'x', '{}', 'x', 1, 2, $1)`,
+    [[example]],
+  );
+  await expect
+    .poll(async () => (await say()).map(({ source }) => source), { timeout: 10_000 })
+    .toEqual(["house", "house"]);
+  expect(heard.find(({ subject }) => subject === subjects.marketMarks.name)?.payload).toMatchObject({
+    source: "house",
+  });
+  await owner.query("delete from service_token");
+  await owner.end();
+  await connection.close();
+  await riskengine.bus.forget("test.login");
+  await riskengine.close();
+});
+
 const durable = (name: string, filter: string) =>
   ({ durable_name: name, filter_subject: filter, ack_policy: "explicit" }) as const;
 
@@ -252,7 +306,7 @@ describe("the server refuses", () => {
   });
 
   test("a program in our place whatever it has no business with: others' consumers, streams, inboxes and what is not for it to hear", async () => {
-    for (const user of users.filter((name) => name.startsWith("foreign-"))) {
+    for (const user of users.filter((name) => name.startsWith("foreign-") || name === example)) {
       const connection = await asUser(user);
       const refused = refusals(connection);
       const published = [
@@ -279,17 +333,22 @@ describe("the server refuses", () => {
   });
 
   const allowedTo: Readonly<Record<string, RegExp>> = {
-    operations: /^svc\.v1\.|^transient\.svc\.v1\.market\.marks$/,
-    "foreign-oms": /^svc\.v1\.oms\.(orders|fills)\./,
+    operations: /^svc\.v1\.|^transient\.svc\.v1\.market\.marks$|^transient\.own\.svc\.v1\./,
+    "foreign-oms": /^(foreign\.foreign-oms\.)?svc\.v1\.oms\.(orders|fills)\./,
     "foreign-treasury": /^svc\.v1\.treasury\.nav\.updated$/,
     "foreign-prices": /^transient\.svc\.v1\.market\.marks$/,
+    [example]:
+      /^(foreign\.desk\.svc\.v1\.(oms\.(orders|fills)\.|treasury\.nav\.updated$)|transient\.foreign\.desk\.svc\.v1\.market\.marks$)/,
   };
   const everyName = Object.values(subjects).map(({ name }) => name);
 
   test.each(users)("%s everything on the bus that is not its own", async (user) => {
     const connection = await asUser(user);
     const refused = refusals(connection);
-    const tried = [...everyName, ...everyName.map((name) => `transient.${name}`), "svc.v1.invented", "else.where"];
+    const below = ["foreign.foreign-oms.", "foreign.desk."].flatMap((prefix) => everyName.map((name) => prefix + name));
+    const stored = [...everyName, ...below];
+    const lossy = [...stored, ...everyName.map((name) => `own.${name}`)].map((name) => `transient.${name}`);
+    const tried = [...stored, ...lossy, "svc.v1.invented", "else.where"];
     for (const name of tried) connection.publish(name, "{}");
     await connection.flush();
     const allowed = tried.filter((name) => allowedTo[user]?.test(name) ?? false);

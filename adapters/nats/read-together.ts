@@ -6,7 +6,7 @@ import { matchesAny } from "../../contracts/src/subjects.ts";
 import type { BusEvent, DurableOptions } from "../../ports/bus.ts";
 import type { Claim, Prove, Proven } from "../postgres/bus/outbox-proof.ts";
 import { backoffMs, type HandlingContext, recentIdOf } from "./handle-one.ts";
-import { type Arrival, claimedBy, type Decoded, decode, foreignSource, isProbe, positionOf } from "./wire.ts";
+import { type Arrival, claimedBy, type Decoded, decode, foreignSource, isProbe, positionOf, readName } from "./wire.ts";
 
 /** What a subscription asked for; undefined when nothing of it. */
 export interface Requests {
@@ -30,7 +30,7 @@ export async function readTogether(
   stop: AbortSignal,
 ): Promise<readonly (Decoded | undefined)[] | "stopped"> {
   const found = arrivals.map((arrival) =>
-    matchesAny(context.patterns, arrival.subject) && !isProbe(arrival.subject)
+    matchesAny(context.patterns, readName(arrival.subject).subject) && !isProbe(arrival.subject)
       ? readOne(context, requests, arrival)
       : undefined,
   );
@@ -59,7 +59,7 @@ async function proved(
   for (const [index, decoded] of found.entries()) {
     const arrival = arrivals[index];
     const position = positionOf(arrival?.headers);
-    if (!decoded?.ok || arrival === undefined || position === undefined) continue;
+    if (!decoded?.ok || arrival === undefined || position === undefined || decoded.event.login !== undefined) continue;
     places.set(index, claims.length);
     claims.push({ id: decoded.event.id, subject: arrival.subject, position, payload: arrival.data });
   }

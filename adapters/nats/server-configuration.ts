@@ -6,13 +6,19 @@
 //  2. Prices are not relayed: whoever may publish them does so itself.
 //  3. A program in the place of our order management, treasury or feed publishes what contracts/src/foreign-events.ts lists for it, and nothing else. It hears what
 //     concerns it, also through durable consumers whose names and filters are fixed: nobody else's consumer, and no other subject.
+//     It may publish below the prefix of its login too, where its name stands in the subject; a login of your own may publish there alone.
 //  4. Everybody has an inbox of their own, so that nobody reads or answers another's requests.
 import { publishers } from "../../contracts/src/authority.ts";
-import { type ForeignPublisher, foreignPublishers } from "../../contracts/src/foreign-events.ts";
+import {
+  byEveryLogin,
+  type ForeignPublisher,
+  foreignPublishers,
+  loginSubject,
+} from "../../contracts/src/foreign-events.ts";
 import { type PlatformService, platformServices } from "../../contracts/src/platform-services.ts";
 import { eventByName, everySubject, subjects } from "../../contracts/src/subjects.ts";
 import { streamName } from "./stream.ts";
-import { conflatedName } from "./wire.ts";
+import { conflatedName, ownName } from "./wire.ts";
 
 const relayer: PlatformService = "operations";
 
@@ -35,7 +41,11 @@ export function natsUsers(): readonly NatsUser[] {
 function serviceUser(service: PlatformService): NatsUser {
   const prices = subjectsOf(service).filter(({ delivery }) => delivery === "conflated");
   const relays = service === relayer;
-  const own = [...(relays ? [everySubject] : []), ...prices.map(({ name }) => conflatedName(name))];
+  const own = [
+    ...(relays ? [everySubject] : []),
+    ...prices.map(({ name }) => conflatedName(name)),
+    ...(prices.length > 0 ? [ownName(everySubject)] : []),
+  ];
   return {
     name: service,
     sentence: relays
@@ -46,14 +56,21 @@ function serviceUser(service: PlatformService): NatsUser {
   };
 }
 
-function foreignUser({ login: name, sentence, subjects: own, hears }: ForeignPublisher): NatsUser {
-  const wireName = (subject: string): string =>
-    eventByName(subject)?.delivery === "durable" ? subject : conflatedName(subject);
+/** One of the three that always were: their subjects without a prefix mean them. */
+function foreignUser(publisher: ForeignPublisher): NatsUser {
+  const user = loginUser(publisher);
+  const { publish } = user;
+  return { ...user, publish: [...publisher.subjects.map((subject) => wireName(subject, subject)), ...publish] };
+}
+
+/** A program outside: what it publishes stands below its own prefix. */
+function loginUser({ login: name, sentence, subjects: own, hears }: ForeignPublisher): NatsUser {
+  const values = own.includes(subjects.navUpdated.name);
   return {
     name,
     sentence,
     publish: [
-      ...own.map(wireName),
+      ...own.map((subject) => wireName(subject, loginSubject(name, subject))),
       "$JS.API.INFO",
       `$JS.API.STREAM.INFO.${stream}`,
       ...hears.flatMap(({ name: consumer, filter }) => [
@@ -65,13 +82,31 @@ function foreignUser({ login: name, sentence, subjects: own, hears }: ForeignPub
         `$JS.ACK.${stream}.${consumer}.>`,
       ]),
     ],
-    subscribe: [...hears.map(({ filter }) => filter), ...pricesFor(name), `${inboxPrefix(name)}.>`],
+    subscribe: [
+      ...hears.map(({ filter }) => filter),
+      // Whoever values funds hears prices.
+      ...(values ? [conflatedName(subjects.marketMarks.name)] : []),
+      `${inboxPrefix(name)}.>`,
+    ],
   };
 }
 
-/** Whoever values funds hears prices. */
-function pricesFor(login: string): readonly string[] {
-  return login === "foreign-treasury" ? [conflatedName(subjects.marketMarks.name)] : [];
+function wireName(subject: string, name: string): string {
+  return eventByName(subject)?.delivery === "durable" ? name : conflatedName(name);
+}
+
+/** A login of somebody's own for a program that does all three: orders and fills, values, prices. */
+export function ownLogin(login: string): NatsUser {
+  const heardAs = new Map<string, string>();
+  for (const { login: of, hears } of foreignPublishers)
+    for (const { name, filter } of hears) heardAs.set(filter, `${login}${name.slice(of.length)}`);
+  return loginUser({
+    login,
+    sentence: "A program of your own, below a prefix of its own.",
+    operation: "PublishOrders",
+    subjects: foreignPublishers.flatMap(({ subjects: names }) => names),
+    hears: [...heardAs].map(([filter, name]) => ({ name, filter })),
+  });
 }
 
 function subjectsOf(service: PlatformService) {
@@ -84,7 +119,13 @@ function subjectsOf(service: PlatformService) {
 }
 
 const stream = streamName({ subjects: [] });
-const heard = [everySubject, conflatedName(everySubject)];
+const heard = [
+  everySubject,
+  conflatedName(everySubject),
+  ownName(everySubject),
+  byEveryLogin(everySubject),
+  conflatedName(byEveryLogin(everySubject)),
+];
 
 /** What a durable subscription asks of JetStream, and no more: no other stream, no deleting, no changing of ours. */
 const jetStreamSubjects: readonly string[] = [
@@ -109,19 +150,26 @@ export function passwordVariable(user: string): string {
 
 /** The block `authorization` alone, for a configuration of your own. */
 export function natsAuthorization(): string {
-  const users = natsUsers().map(({ name, sentence, publish, subscribe }) =>
-    [
-      `    # ${sentence}`,
-      "    {",
-      `      user: ${JSON.stringify(name)}, password: $${passwordVariable(name)}`,
-      "      permissions {",
-      ...list("publish", publish),
-      ...list("subscribe", subscribe),
-      "      }",
-      "    }",
-    ].join("\n"),
-  );
+  const own = userBlock(ownLogin(exampleLogin)).split("\n");
+  const commented = own.map((line) => line.replace(/^ {4}/, "    # ")).join("\n");
+  const users = [...natsUsers().map(userBlock), exampleSentence, commented];
   return ["authorization {", "  users: [", users.join("\n"), "  ]", "}"].join("\n");
+}
+
+const exampleLogin = "desk";
+const exampleSentence = `    # To give a program a login of its own: take these signs away and call it as you like, everywhere the name stands.`;
+
+function userBlock({ name, sentence, publish, subscribe }: NatsUser): string {
+  return [
+    `    # ${sentence}`,
+    "    {",
+    `      user: ${JSON.stringify(name)}, password: $${passwordVariable(name)}`,
+    "      permissions {",
+    ...list("publish", publish),
+    ...list("subscribe", subscribe),
+    "      }",
+    "    }",
+  ].join("\n");
 }
 
 function list(title: string, names: readonly string[]): readonly string[] {

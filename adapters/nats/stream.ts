@@ -10,6 +10,8 @@ import {
 } from "@nats-io/jetstream";
 import { nanos } from "@nats-io/transport-node";
 import { Fault, messageOf } from "../../contracts/src/fault.ts";
+import { byEveryLogin } from "../../contracts/src/foreign-events.ts";
+import { everySubject } from "../../contracts/src/subjects.ts";
 import { requireServer } from "./capabilities.ts";
 import type { NatsLink } from "./connect.ts";
 
@@ -27,6 +29,9 @@ export interface StreamOptions {
   readonly compression?: "none" | "s2";
 }
 
+/** What programs outside publish below prefixes of their own. A stream of before there were any lacks it: nobody of ours may change it. */
+export const byLogins = byEveryLogin(everySubject);
+
 const gibibyte = 1_073_741_824;
 const duplicateWindowMsMin = 120_000;
 const streamNotFound = 10_059;
@@ -35,8 +40,13 @@ export function streamName(options: StreamOptions): string {
   return options.name ?? "PORTCULLIS";
 }
 
+interface FoundStream {
+  /** Whether it takes what logins publish below their prefixes; one of before does not. */
+  readonly takesLogins: boolean;
+}
+
 /** Creates the stream or checks the one that is there; settings that would lose events are a Fault that names them. */
-export async function ensureStream(link: NatsLink, options: StreamOptions): Promise<void> {
+export async function ensureStream(link: NatsLink, options: StreamOptions): Promise<FoundStream> {
   requireServer(link.server(), options.compression === "s2" ? ["stream_compression"] : []);
   const name = streamName(options);
   const wanted = wantedConfig(options);
@@ -44,12 +54,17 @@ export async function ensureStream(link: NatsLink, options: StreamOptions): Prom
     if (thrown instanceof JetStreamApiError && thrown.code === streamNotFound) return undefined;
     throw unavailable(name, thrown);
   });
-  if (found !== undefined) return checkStream(name, found.config, wanted);
+  const needed = { ...wanted, subjects: [...options.subjects] };
+  if (found !== undefined) {
+    checkStream(name, found.config, needed);
+    return { takesLogins: found.config.subjects.includes(byLogins) };
+  }
   const made = await link.manager.streams.add(wanted).catch((thrown: unknown) => {
     // Two processes may start at once: the loser's request is an update that changes nothing, or an error worth telling.
     throw unavailable(name, thrown);
   });
-  checkStream(name, made.config, wanted);
+  checkStream(name, made.config, needed);
+  return { takesLogins: made.config.subjects.includes(byLogins) };
 }
 
 function wantedConfig(options: StreamOptions): Partial<StreamConfig> & { name: string; subjects: string[] } {
@@ -57,7 +72,7 @@ function wantedConfig(options: StreamOptions): Partial<StreamConfig> & { name: s
   return {
     name: streamName(options),
     description: "Durable events of Portcullis; published by the outbox relay.",
-    subjects: [...options.subjects],
+    subjects: [...options.subjects, byLogins],
     retention: RetentionPolicy.Limits,
     storage: StorageType.File,
     discard: DiscardPolicy.New,

@@ -2,6 +2,7 @@
 // sends plain JSON without headers; what is missing then comes from the subject's schema and from the server.
 import { headers, type MsgHdrs } from "@nats-io/transport-node";
 import { messageOf } from "../../contracts/src/fault.ts";
+import { loginOfSource, ofLogin } from "../../contracts/src/foreign-events.ts";
 import { fromMicroseconds, type Instant } from "../../contracts/src/instant.ts";
 import { parseJson } from "../../contracts/src/parse-json.ts";
 import type { Subject } from "../../contracts/src/subject.ts";
@@ -22,11 +23,34 @@ const positionHeader = "Portcullis-Position";
  */
 const conflatedPrefix = "transient.";
 
+/**
+ * Prices of ours travel a second time below this, where no login but ours may publish: under the name that foreign feeds use too, nobody can tell whose they
+ * are. Whoever values funds hears them there all the same.
+ */
+const ownPrefix = `${conflatedPrefix}own.`;
+
+export const ownName = (subject: string): string => ownPrefix + subject;
+
 /** Tried when the server's permissions are (guard.ts); nobody listens to it. */
 export const probeSubject = everySubject.replace(">", "probe");
 
 export function isProbe(subject: string): boolean {
-  return subject === probeSubject || subject === conflatedName(probeSubject);
+  return [probeSubject, conflatedName(probeSubject), ownName(probeSubject)].includes(subject);
+}
+
+interface WireName {
+  /** The subject that we know; of anything else below a prefix the whole name, which is nobody's subject. */
+  readonly subject: string;
+  /** Whose own subject it is. */
+  readonly login?: string;
+  /** It came where only we publish. */
+  readonly isOwn: boolean;
+}
+
+export function readName(name: string): WireName {
+  if (name.startsWith(ownPrefix)) return { subject: name.slice(ownPrefix.length), isOwn: true };
+  const plain = name.startsWith(conflatedPrefix) ? name.slice(conflatedPrefix.length) : name;
+  return { subject: plain, ...ofLogin(plain), isOwn: false };
 }
 
 export type SubjectLookup = (name: string) => Subject<unknown> | undefined;
@@ -37,6 +61,7 @@ export interface Envelope {
   readonly key: string;
   readonly at: Instant;
   readonly source: string;
+  readonly login?: string;
 }
 
 export interface Arrival {
@@ -90,20 +115,18 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /** Turns what arrived into an event that matches its subject's schema, or says why it is none. */
 export function decode(arrival: Arrival, lookup: SubjectLookup): Decoded {
-  const name = arrival.subject.startsWith(conflatedPrefix)
-    ? arrival.subject.slice(conflatedPrefix.length)
-    : arrival.subject;
-  const envelope = envelopeOf(arrival, name);
+  const { subject: name, login } = readName(arrival.subject);
+  const envelope = envelopeOf(arrival, name, login);
   const subject = lookup(name);
   if (subject === undefined)
     return { ok: false, envelope, kind: "unknown subject", reason: `nobody knows the subject ${name}` };
-  let payload: unknown;
+  let said: unknown;
   try {
-    payload = parseJson(utf8.decode(arrival.data));
+    said = parseJson(utf8.decode(arrival.data));
   } catch (thrown) {
     return { ok: false, envelope, kind: "malformed", reason: `the payload is not JSON: ${messageOf(thrown)}` };
   }
-  const checked = subject.schema.safeParse(payload);
+  const checked = subject.schema.safeParse(said);
   if (!checked.success) {
     return {
       ok: false,
@@ -112,8 +135,12 @@ export function decode(arrival: Arrival, lookup: SubjectLookup): Decoded {
       reason: `the payload does not match the schema of ${name}: ${checked.error.message}`,
     };
   }
-  const key = arrival.headers?.has(keyHeader) ? envelope.key : cleanedKey(subject.key(checked.data));
-  return { ok: true, event: { ...envelope, key, payload: checked.data }, subject };
+  const isNamed = login === undefined && arrival.headers?.has(keyHeader);
+  const key = isNamed ? envelope.key : cleanedKey(subject.key(checked.data));
+  const payload = checked.data;
+  // What a login says of itself is a claim, whoever asks.
+  const event = login === undefined ? { payload } : { payload, login, claimed: claimedBy(arrival.headers) };
+  return { ok: true, event: { ...envelope, key, ...event }, subject };
 }
 
 /** A longer id would not fit an index of the database, and a message of somebody else's may carry any. */
@@ -122,17 +149,21 @@ const idLengthMax = 200;
 const wordLengthMax = 200;
 const keyLengthMax = 1_000;
 
-function envelopeOf(arrival: Arrival, subject: string): Envelope {
+function envelopeOf(arrival: Arrival, subject: string, login: string | undefined): Envelope {
   const found = arrival.headers;
   const id = idIn(found);
   const { at, source } = claimedBy(found);
-  return {
-    id: isUsableId(id) ? id : arrival.fallbackId(),
-    subject: cleaned(subject),
-    key: cleanedKey(decodeKey(found?.get(keyHeader) ?? "")),
-    at: at ?? arrival.receivedAt(),
-    source: source ?? foreignSource,
-  };
+  const named = { subject: cleaned(subject), key: cleanedKey(decodeKey(found?.get(keyHeader) ?? "")) };
+  if (login === undefined) {
+    const usable = isUsableId(id) ? id : arrival.fallbackId();
+    // What only a subject can say is not believed of a header.
+    const isClaim = source !== undefined && loginOfSource(source) === undefined;
+    return { ...named, id: usable, at: at ?? arrival.receivedAt(), source: isClaim ? source : foreignSource };
+  }
+  // Two logins may use one id, and neither may take that of an event of ours.
+  const own = `${login}:${id}`;
+  const usable = id !== "" && isUsableId(own) ? own : arrival.fallbackId();
+  return { ...named, id: usable, at: arrival.receivedAt(), source: foreignSource, login };
 }
 
 /** Who nobody knows to be one of us. */

@@ -7,6 +7,8 @@ import type { Refusal } from "./refusal.ts";
 export interface BustStanding {
   /** Who sends it: the token's name over gRPC, the login's over NATS. */
   readonly source: string;
+  /** The login under which it came, where a token speaks through it: what that published before the token named it is its own as well. */
+  readonly login?: string | undefined;
   /** The fill as it was booked; undefined when it is not there yet. */
   readonly booked: BookedFill | undefined;
   /** It is booked, and not as a foreign program's. */
@@ -47,10 +49,11 @@ function notYours({ fill_id: fillId }: FillBusted, { source }: BustStanding): Re
 }
 
 function refusedForFill(bust: FillBusted, standing: BustStanding): Refusal | undefined {
-  const { source, booked, isTurned } = standing;
+  const { source, login, booked, isTurned } = standing;
   const { fill_id: fillId } = bust;
   if (booked === undefined) return undefined;
-  if (booked.published_by !== source) return notYours(bust, standing);
+  const by = booked.published_by;
+  if (by !== source && (by === undefined || by !== login)) return notYours(bust, standing);
   const { kind = "TRADE" } = booked;
   if (kind !== "TRADE") {
     const sentence = `Fill ${fillId} is of the kind ${kind}, and only trades are busted. Publish the opposite as a fill of the kind ADJUSTMENT.`;

@@ -46,6 +46,8 @@ export interface ForeignEvent {
   readonly payload: unknown;
   /** Who published it, as it was proved: the token's name over gRPC, the login's over NATS. */
   readonly source: string;
+  /** The login under which it came, where a token speaks through it: a fund that names the login means it still. */
+  readonly numberedBy?: string | undefined;
 }
 
 type Numbered = Fill | FillBusted | OrderCreated | OrderTransition | NavUpdated;
@@ -77,7 +79,7 @@ export function refusalOf(
 ): Refusal | undefined {
   const kind = foreignKindOf(event.subject);
   if (kind === undefined) return undefined;
-  if (kind === "values") return refusedValue(event.payload as NavUpdated, event.source, known);
+  if (kind === "values") return refusedValue(event.payload as NavUpdated, event, known);
   const traded = event.payload as OrderCreated | OrderTransition | Fill | FillBusted;
   const refusal =
     refusedTrade(traded, known) ?? (order === undefined ? undefined : refusedOrder(traded.order_id, order));
@@ -121,13 +123,13 @@ function unknownFund(fundId: string): Refusal {
 
 function refusedValue(
   { fund_id: fundId, currency }: NavUpdated,
-  source: string,
+  { source, numberedBy }: Pick<ForeignEvent, "source" | "numberedBy">,
   known: KnownReference,
 ): Refusal | undefined {
   const fund = known.fund(fundId);
   if (fund === undefined) return unknownFund(fundId);
   const valuer = valuerOf(fund);
-  if (valuer !== source) return valueNotYours(fundId, valuer);
+  if (valuer === undefined || (valuer !== source && valuer !== numberedBy)) return valueNotYours(fundId, valuer);
   if (fund.currency === currency) return undefined;
   const sentence = `The fund ${fundId} is valued in ${fund.currency}, and the value is in ${currency}. Publish it again in ${fund.currency}.`;
   return { code: "EVENT_CURRENCY_WRONG", sentence };

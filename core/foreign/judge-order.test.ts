@@ -17,6 +17,12 @@ test.each<[string, boolean, Partial<OrderStanding>]>([
   ["anybody, of an order that nobody asked about", true, { owners: [] }],
   ["anybody, of an order of which nobody knows who asked", true, { owners: ["other"], isUnclaimed: true }],
   ["one of two who asked under the same id", true, { owners: ["other", "desk"] }],
+  [
+    "a token's, through the login that had it before",
+    true,
+    { source: "house", login: "foreign-oms", owners: ["foreign-oms"] },
+  ],
+  ["a token's, through another login", false, { source: "house", login: "foreign.x", owners: ["foreign-oms"] }],
   ["an unpaired login, of a program's", true, { source: "foreign-oms", isUnpaired: true }],
   ["an unpaired login, of an order of ours", false, { source: "foreign-oms", isUnpaired: true, owners: ["oms"] }],
 ])("%s: %s", (_who, mayEnter, differs) => {

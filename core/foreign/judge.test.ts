@@ -97,6 +97,23 @@ describe("whose value it is", () => {
   });
 });
 
+describe("whose value it is, where a token speaks through a login of NATS", () => {
+  test.each([
+    ["the token's", "house", undefined],
+    ["the login's, which the fund named before the token did", "foreign-treasury", undefined],
+    ["another's", "desk", "EVENT_VALUE_NOT_YOURS"],
+  ])("%s", (_what, valued_by, code) => {
+    const event = {
+      subject: subjects.navUpdated.name,
+      payload: { ...exampleNav, sequence: 5 },
+      source: "house",
+      numberedBy: "foreign-treasury",
+    };
+    const asked = { ...known, fund: () => ({ ...fund, valued_by }) };
+    expect(judgeForeign({ event, known: asked, position: undefined, at, gapId: "g" }).refusal?.code).toBe(code);
+  });
+});
+
 describe("32.4: how events are counted", () => {
   test("taken with its number, with a gap before it, again, and without a number", () => {
     const numbering = (sequence: number | undefined) =>

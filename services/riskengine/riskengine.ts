@@ -41,6 +41,7 @@ import { watchGapBlocks } from "./foreign/gap-blocks.ts";
 import { watchHeldFills } from "./foreign/held-fills.ts";
 import { createNotYours } from "./foreign/not-yours.ts";
 import { hearRefused } from "./foreign/refused-events.ts";
+import { createSpokenFor } from "./foreign/spoken-for.ts";
 import { haltStatusOf } from "./halt-status.ts";
 import { type HaltWatch, watchHalts } from "./halt-watch.ts";
 import { createHalts, type Halts } from "./halts.ts";
@@ -201,7 +202,8 @@ interface ForeignOptions {
 
 /** Judges and counts what foreign programs publish, and blocks funds whose events have gaps, whose fills are held, or whose values nothing explains. */
 function foreignParts({ ports, engine, reference, ...owned }: ForeignOptions, blocks: FundBlocks) {
-  const gapBlocks = watchGapBlocks({ ports, engine, blocks, reference });
+  const spokenFor = createSpokenFor();
+  const gapBlocks = watchGapBlocks({ ports, engine, blocks, reference, spokenFor });
   const heldFills = watchHeldFills({ ports, engine, blocks, reference });
   const counted = gapBlocks.wake;
   const refused = hearRefused({ ports, counted });
@@ -213,7 +215,7 @@ function foreignParts({ ports, engine, reference, ...owned }: ForeignOptions, bl
     refused,
     values,
     notYours,
-    foreign: createForeignEvents({ ports, reference, counted, notYours, ...owned }),
+    foreign: createForeignEvents({ ports, reference, counted, notYours, spokenFor, ...owned }),
   };
 }
 

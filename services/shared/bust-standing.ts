@@ -12,6 +12,7 @@ export async function bustStanding(
   source: string,
   bust: FillBusted,
   bookedAs: BookedAs,
+  login?: string,
 ): Promise<BustStanding> {
   const isOurs = bookedAs === "ours" || (bookedAs !== undefined && bookedAs.published_by === undefined);
   const booked = bookedAs === "ours" ? undefined : bookedAs;
@@ -23,5 +24,5 @@ export async function bustStanding(
       ({ symbol, appliedAt }) =>
         symbol === booked.symbol && appliedAt !== undefined && appliedAt >= parse(booked.filled_at),
     );
-  return { source, booked, isOurs, same, others, isTurned };
+  return { source, login, booked, isOurs, same, others, isTurned };
 }

@@ -3,7 +3,9 @@
 import { type AlarmCode, alarms } from "../../contracts/src/codes/alarms.ts";
 import { contentOf } from "../../contracts/src/event-content.ts";
 import { Defect, Fault } from "../../contracts/src/fault.ts";
+import { sourceOfLogin } from "../../contracts/src/foreign-events.ts";
 import { format, type Instant, parse } from "../../contracts/src/instant.ts";
+import { fundsRefusal } from "../../contracts/src/ownership/whose.ts";
 import { isOwnSource } from "../../contracts/src/platform-services.ts";
 import type { RefusedForeignEvent } from "../../contracts/src/records/foreign.ts";
 import { subjectByName, subjects } from "../../contracts/src/subjects.ts";
@@ -29,15 +31,32 @@ export const isForeign = ({ source }: Pick<BusEvent, "source">): boolean => !isO
 /** Of an event straight from NATS (adapters/nats/wire.ts). */
 const unnamed = "foreign";
 
-/** Who published it: the token's name over gRPC; over NATS the login that alone may publish the subject. */
+/**
+ * Who published it: the token's name over gRPC, and over NATS where one names the login; else the login, which alone may publish the subject or below the
+ * prefix.
+ */
 export function foreignSourceOf({ source, subject }: Pick<BusEvent, "source" | "subject">): string {
   const kind = foreignKindOf(subject);
   return source === unnamed && kind !== undefined ? natsSourceOf(kind) : source;
 }
 
+/** Under which name it is numbered: a login counts for itself, also where a token speaks through it, because each way in loses what it loses. */
+export function numberedBy(event: Pick<BusEvent, "source" | "subject" | "login">): string {
+  return event.login === undefined ? foreignSourceOf(event) : sourceOfLogin(event.login);
+}
+
+/** Why what a login published is refused whose token does not name the fund. Over gRPC the door sees to that. */
+export function refusedFund({ payload, funds }: Pick<BusEvent, "payload" | "funds">): Refusal | undefined {
+  const sentence = fundsRefusal([numberOf({ subject: "", payload }).fundId], funds);
+  return sentence === undefined ? undefined : { code: "EVENT_FUND_NOT_YOURS", sentence };
+}
+
+/** Straight from NATS, where nobody looked at its id before it was stored. */
+const isFromNats = ({ source, login }: BusEvent): boolean => login !== undefined || source === unnamed;
+
 /**
- * Whether it came under a login of NATS which no token names: nobody can say for which of the programs outside it speaks, so it speaks for each of them. No
- * token names a login yet.
+ * Whether it came under one of the three logins while no token names any: nobody can say for which of the programs outside it speaks, so it speaks for each
+ * of them. From the first that a token names on, a login speaks for its token, or for itself alone (adapters/nats/logins).
  */
 export const isUnpairedLogin = ({ source }: Pick<BusEvent, "source">): boolean => source === unnamed;
 
@@ -51,8 +70,8 @@ export async function refusedReuse(
   event: BusEvent,
 ): Promise<Refusal | undefined> {
   const subject = subjectByName(event.subject);
-  if (event.source !== unnamed || subject === undefined) return undefined;
-  const source = foreignSourceOf(event);
+  if (!isFromNats(event) || subject === undefined) return undefined;
+  const source = numberedBy(event);
   const hash = Buffer.from(sha256(contentOf(subject, event.payload))).toString("hex");
   const eventId = `${source} ${event.id}`;
   const known = await store.transact("foreign.heard", (unit) => unit.handled.contents(inbox, [{ eventId, hash }]));
@@ -60,9 +79,11 @@ export async function refusedReuse(
 }
 
 interface ForeignIntake {
-  readonly event: Omit<ForeignEvent, "source"> & { readonly id: string };
-  /** The token's name over gRPC, the login's over NATS. */
+  readonly event: Omit<ForeignEvent, "source" | "numberedBy"> & { readonly id: string };
+  /** Whose it is. */
   readonly source: string;
+  /** Under which name it is numbered, where that is another one. */
+  readonly numberedBy?: string | undefined;
   /** Who judges, for the alarm. */
   readonly service: string;
   readonly known: KnownReference;
@@ -82,10 +103,10 @@ export async function judgeInUnit(
   const kind = foreignKindOf(event.subject);
   if (kind === undefined) throw new Defect(`no foreign system publishes ${event.subject}`);
   const { fundId, sequence } = numberOf(event);
-  const stream = { source, fundId, kind };
+  const stream = { source: intake.numberedBy ?? source, fundId, kind };
   const isCounted = sequence !== undefined && known.fund(fundId) !== undefined;
   const position = isCounted ? await unit.foreign.lock(stream) : undefined;
-  const judged = judgeForeign({ ...intake, event: { ...event, source }, position });
+  const judged = judgeForeign({ ...intake, event: { ...event, source, numberedBy: intake.numberedBy }, position });
   if (isCounted && judged.position !== position) await unit.foreign.put(stream, judged.position, at);
   if (judged.numbering === "UNNUMBERED" && (await unit.foreign.noteUnnumbered(source, at))) {
     const sentence = `${source} publishes events without a number (first ${event.subject} ${event.id} for ${fundId}): one that is lost is not noticed. Number orders, fills and values by fund and kind as \`sequence\`.`;

@@ -5,7 +5,7 @@ import { foreignKindOf } from "../../core/foreign/judge-event.ts";
 import type { OrderStanding } from "../../core/foreign/judge-order.ts";
 import { ownerOf } from "../../core/orders/order-owner.ts";
 import type { BusEvent } from "../../ports/bus.ts";
-import { foreignSourceOf, isUnpairedLogin } from "./foreign-intake.ts";
+import { foreignSourceOf, isUnpairedLogin, numberedBy } from "./foreign-intake.ts";
 import type { ServicePorts } from "./service.ts";
 
 /** What is known of an order, whoever speaks of it. */
@@ -42,6 +42,10 @@ export function orderIdOf({ subject, payload }: Pick<BusEvent, "subject" | "payl
 }
 
 /** What an event from the bus is judged by. */
-export function orderStanding(event: Pick<BusEvent, "source" | "subject">, owners: OrderOwners): OrderStanding {
-  return { source: foreignSourceOf(event), isUnpaired: isUnpairedLogin(event), ...owners };
+export function orderStanding(
+  event: Pick<BusEvent, "source" | "subject" | "login">,
+  owners: OrderOwners,
+): OrderStanding {
+  const login = event.login === undefined ? undefined : numberedBy(event);
+  return { source: foreignSourceOf(event), isUnpaired: isUnpairedLogin(event), login, ...owners };
 }

@@ -6,7 +6,7 @@
 //  4. Only the publisher of a fill takes it back; fills of our own order management have none.
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { BookedFill, FillBusted } from "../../contracts/src/records/order.ts";
-import { refusedBust } from "../../core/foreign/judge-bust.ts";
+import { type BustStanding, refusedBust } from "../../core/foreign/judge-bust.ts";
 import type { Refusal } from "../../core/foreign/refusal.ts";
 import { bustEntry } from "../../core/ledger/ledger.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
@@ -24,15 +24,15 @@ function bustEntryId(fillId: string): string {
 /** Keeps a bust, and carries it out when its fill is booked; or says why it is refused. */
 export async function takeBust(
   unit: UnitOfWork,
-  source: string,
+  by: Pick<BustStanding, "source" | "login">,
   bust: FillBusted,
   at: Instant,
 ): Promise<Refusal | undefined> {
   await unit.ledger.lockFund(bust.fund_id);
   const booked = await bookedOf(unit, bust.fill_id);
-  const refusal = refusedBust(bust, await bustStanding(unit, source, bust, booked));
+  const refusal = refusedBust(bust, await bustStanding(unit, by.source, bust, booked, by.login));
   if (refusal !== undefined) return refusal;
-  await unit.foreign.keepBust(source, bust, at);
+  await unit.foreign.keepBust(by.source, bust, at);
   if (booked !== undefined) await takeBack(unit, bust);
   return undefined;
 }

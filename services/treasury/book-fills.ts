@@ -21,7 +21,15 @@ import { fillEntry } from "../../core/ledger/ledger.ts";
 import type { BusEvent, Subscription } from "../../ports/bus.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import type { ReferenceReader, ReferenceView } from "../reference/reference-view.ts";
-import { foreignSourceOf, heldFill, isForeign, refusedEvent, refusedReuse } from "../shared/foreign-intake.ts";
+import {
+  foreignSourceOf,
+  heldFill,
+  isForeign,
+  numberedBy,
+  refusedEvent,
+  refusedFund,
+  refusedReuse,
+} from "../shared/foreign-intake.ts";
 import { fundLane } from "../shared/fund-lane.ts";
 import { orderIdOf, orderStanding, ownersOf } from "../shared/order-owners.ts";
 import type { ServicePorts } from "../shared/service.ts";
@@ -69,7 +77,7 @@ async function hearBust(ports: FillPorts, event: BusEvent): Promise<void> {
   if (!isForeign(event)) return;
   const bust = event.payload as FillBusted;
   const taking = ports.store.transact("treasury.bust", (unit) =>
-    takeBust(unit, foreignSourceOf(event), bust, ports.clock.now()),
+    takeBust(unit, { source: foreignSourceOf(event), login: numberedBy(event) }, bust, ports.clock.now()),
   );
   const refusal = await toKnownEnd(`bust ${bust.bust_id}`, taking);
   if (refusal !== undefined) throw refusedEvent(refusal);
@@ -77,6 +85,8 @@ async function hearBust(ports: FillPorts, event: BusEvent): Promise<void> {
 
 /** Refuses what is about unknown things, or about an order of another source, as the risk engine does: nothing of the fund waits behind it. */
 async function mustBeKnown(ports: FillPorts, reader: ReferenceReader, heard: BusEvent): Promise<void> {
+  const ofAnother = refusedFund(heard);
+  if (ofAnother !== undefined) throw refusedEvent(ofAnother);
   const event = { ...heard, source: foreignSourceOf(heard) };
   const orderId = orderIdOf(heard);
   const owners = orderId === undefined ? undefined : (await ownersOf(ports, [orderId]))(orderId);

@@ -30,8 +30,9 @@ export function decode(written: WrittenEvent, lookup: SubjectLookup): Decoded {
   if (!checked.success) {
     return { ok: false, kind: "malformed", reason: `the payload does not match the schema: ${checked.error.message}` };
   }
-  const { id, key, at, source } = written;
-  return { ok: true, event: { id, subject: written.subject, key, at, source, payload: checked.data } };
+  const { id, key, at, source, login, funds } = written;
+  const from = { source, ...(login !== undefined && { login }), ...(funds !== undefined && { funds }) };
+  return { ok: true, event: { id, subject: written.subject, key, at, ...from, payload: checked.data } };
 }
 
 /** The same, and what cannot be read as an event that says so. */

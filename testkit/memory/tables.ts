@@ -41,6 +41,9 @@ export interface WrittenEvent {
   readonly key: string;
   readonly at: Instant;
   readonly source: string;
+  /** Of one that came straight from NATS: the login under which it did. */
+  readonly login?: string;
+  readonly funds?: readonly string[];
   readonly bytes: Uint8Array;
 }
 

@@ -32,8 +32,10 @@ import {
   isGathered,
   isNotYours,
   judgeInUnit,
+  numberedBy,
   raiseRefused,
   refusedEvent,
+  refusedFund,
   refusedReuse,
 } from "../../shared/foreign-intake.ts";
 import { line } from "../../shared/one-line.ts";
@@ -44,12 +46,14 @@ import type { TouchedOrders } from "../ownership/touched-orders.ts";
 import type { ReferenceWatch } from "../reference-watch.ts";
 import { journaledFill } from "../take-fills.ts";
 import type { NotYours } from "./not-yours.ts";
+import type { SpokenFor } from "./spoken-for.ts";
 
 interface ForeignEventsOptions {
   readonly ports: Pick<ServicePorts, "store" | "riskStore" | "clock" | "random" | "timers" | "log" | "sha256">;
   /** An event was counted that was not simply the next. */
   readonly counted: () => void;
   readonly notYours: NotYours;
+  readonly spokenFor: Pick<SpokenFor, "heard">;
   readonly reference: Pick<ReferenceWatch, "fund" | "currencyOf" | "refresh">;
   readonly ownership: OrderOwnership;
   readonly touched: TouchedOrders;
@@ -66,7 +70,7 @@ export interface ForeignEvents {
 }
 
 export function createForeignEvents(options: ForeignEventsOptions): ForeignEvents {
-  const { ports, reference, counted, notYours, ownership, touched } = options;
+  const { ports, reference, counted, notYours, ownership, touched, spokenFor } = options;
   const { riskStore, clock, random } = ports;
 
   /** As it is known now, for the whole of one event. */
@@ -83,11 +87,16 @@ export function createForeignEvents(options: ForeignEventsOptions): ForeignEvent
     const { fill_id: fillId } = event.payload as Fill | FillBusted;
     const booked = await journaledFill(riskStore, fillId);
     if (!isBust(event)) return { order, booked };
-    return { order, bust: await lookAt(source, event.payload as FillBusted, booked) };
+    return { order, bust: await lookAt(source, event.payload as FillBusted, booked, numberedBy(event)) };
   }
 
-  const lookAt = (source: string, bust: FillBusted, booked: BookedFill | undefined): Promise<BustStanding> =>
-    transactToKnownEnd(ports, "risk.foreign-look", (unit) => bustStanding(unit, source, bust, booked));
+  const lookAt = (
+    source: string,
+    bust: FillBusted,
+    booked: BookedFill | undefined,
+    login?: string,
+  ): Promise<BustStanding> =>
+    transactToKnownEnd(ports, "risk.foreign-look", (unit) => bustStanding(unit, source, bust, booked, login));
 
   /** Invariant 3. Of one whose fill nobody has published yet somebody should hear: its id may be wrong. */
   async function keepBust(source: string, bust: FillBusted, { bust: standing }: EventStanding): Promise<void> {
@@ -140,11 +149,14 @@ export function createForeignEvents(options: ForeignEventsOptions): ForeignEvent
     const kind = foreignKindOf(event.subject);
     if (kind === undefined) return handler(event);
     const source = foreignSourceOf(event);
+    spokenFor.heard(event);
+    const ofAnother = refusedFund(event);
+    if (ofAnother !== undefined) return refuseUncounted(event, source, ofAnother);
     const reused = await refusedReuse(ports, inbox, event);
     if (reused !== undefined) return refuseReused(event, source, reused);
     let standing = await standingOf(event, source);
     let known = knownNow(event);
-    const said = { ...event, source };
+    const said = { ...event, source, numberedBy: numberedBy(event) };
     if (refusalOf(said, known, standing) !== undefined) {
       await reference.refresh();
       known = knownNow(event);
@@ -157,7 +169,7 @@ export function createForeignEvents(options: ForeignEventsOptions): ForeignEvent
       await handler(event);
       if (event.subject === subjects.fillsCreated.name) await carryOutBusts(event, source, handler, known);
     }
-    const intake = { event, source, service: "riskengine", known, standing };
+    const intake = { event, source, numberedBy: said.numberedBy, service: "riskengine", known, standing };
     const { refusal, numbering } = await transactToKnownEnd(ports, "risk.foreign", (unit) =>
       judgeInUnit(unit, { ...intake, at: clock.now(), gapId: random.uuid() }),
     );
@@ -171,6 +183,14 @@ export function createForeignEvents(options: ForeignEventsOptions): ForeignEvent
     throw refusedEvent(refusal);
   }
 
+  /** Whoever may not publish it has used up no number with it. */
+  async function refuseUncounted(event: BusEvent, source: string, refusal: Refusal): Promise<void> {
+    await transactToKnownEnd(ports, "risk.foreign", (unit) =>
+      raiseRefused(unit, { event, source, service: "riskengine", at: clock.now() }, refusal),
+    );
+    throw refusedEvent(refusal);
+  }
+
   async function refuseReused(event: BusEvent, source: string, reused: Refusal): Promise<void> {
     let known = knownNow(event);
     const { fundId, sequence } = numberOf(event);
@@ -181,7 +201,8 @@ export function createForeignEvents(options: ForeignEventsOptions): ForeignEvent
     const isHeld = foreignKindOf(event.subject) === "fills" && known.fund(fundId) !== undefined;
     const at = clock.now();
     await transactToKnownEnd(ports, "risk.foreign", async (unit) => {
-      const intake = { event, source, service: "riskengine", known, reused, at, gapId: random.uuid() };
+      const about = { event, source, numberedBy: numberedBy(event), service: "riskengine", known };
+      const intake = { ...about, reused, at, gapId: random.uuid() };
       await judgeInUnit(unit, intake);
       if (!isHeld) return;
       await unit.events.publish(subjects.foreignHeld, {

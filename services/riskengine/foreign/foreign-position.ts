@@ -1,15 +1,12 @@
 // Up to where a foreign publisher's events were heard, so that it knows from where to send again after a crash of its own, of ours or of the bus.
 import { Fault } from "../../../contracts/src/fault.ts";
+import { loginOfSource } from "../../../contracts/src/foreign-events.ts";
 import type { ForeignPosition, ForeignPositionRequest } from "../../../contracts/src/generated/svc/v1/riskengine.ts";
-import { natsSourceOf } from "../../../core/foreign/judge-event.ts";
 import { foreignKinds, rangeText } from "../../../core/foreign/numbering.ts";
 import type { RpcCall } from "../../../ports/rpc.ts";
 import { line } from "../../shared/one-line.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import type { ReferenceWatch } from "../reference-watch.ts";
-
-/** Those of the NATS logins: whoever has a token may ask about them, because NATS itself answers no such question. */
-const natsSources: ReadonlySet<string> = new Set(foreignKinds.map(natsSourceOf));
 
 export function createForeignPosition(
   { store }: Pick<ServicePorts, "store">,
@@ -20,7 +17,9 @@ export function createForeignPosition(
     { identity }: Pick<RpcCall, "identity">,
   ): Promise<ForeignPosition> => {
     const source = asked || identity.name;
-    if (identity.kind === "service" && source !== identity.name && !natsSources.has(source)) {
+    // Of a login of NATS whoever has a token may ask, because NATS itself answers no such question.
+    const isLogin = loginOfSource(source) !== undefined;
+    if (identity.kind === "service" && source !== identity.name && !isLogin) {
       const own = `A service token asks about its own events (${identity.name}) or those of a NATS login, not about ${JSON.stringify(line(source, 128))}.`;
       throw new Fault("PERMISSION_DENIED", own, { retry: "never" });
     }

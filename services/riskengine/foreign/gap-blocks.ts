@@ -18,12 +18,14 @@ import { startLoop } from "../../shared/loop.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import type { FundBlocks } from "../blocks/fund-blocks.ts";
 import type { ReferenceWatch } from "../reference-watch.ts";
+import type { SpokenFor } from "./spoken-for.ts";
 
 interface GapBlocksOptions {
   readonly ports: Pick<ServicePorts, "store" | "clock" | "timers" | "log" | "crash" | "random">;
   readonly engine: Pick<Engine, "acceptance">;
   readonly blocks: FundBlocks;
   readonly reference: Pick<ReferenceWatch, "fund">;
+  readonly spokenFor: Pick<SpokenFor, "isOf">;
 }
 
 interface GapBlocks {
@@ -46,7 +48,7 @@ const shownMax = { ranges: 20, refused: 10 };
 
 type FoundGap = ForeignStream & OpenGap;
 
-export function watchGapBlocks({ ports, engine, blocks, reference }: GapBlocksOptions): GapBlocks {
+export function watchGapBlocks({ ports, engine, blocks, reference, spokenFor }: GapBlocksOptions): GapBlocks {
   const { store, clock, log } = ports;
   const { acceptance } = engine;
   let lookedAt = clock.now();
@@ -80,7 +82,9 @@ export function watchGapBlocks({ ports, engine, blocks, reference }: GapBlocksOp
   /** Values of a source that does not value the fund count for nothing, and neither do those that are missing. */
   function isAsked({ kind, source, fundId }: ForeignStream): boolean {
     const fund = reference.fund(fundId);
-    return kind !== "values" || fund === undefined || valuerOf(fund) === source;
+    if (kind !== "values" || fund === undefined) return true;
+    const valuer = valuerOf(fund);
+    return valuer !== undefined && spokenFor.isOf(source, valuer);
   }
 
   async function block({ gapId, fundId, source, kind, missing, refused }: FoundGap): Promise<void> {

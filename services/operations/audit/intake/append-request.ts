@@ -46,6 +46,7 @@ export function requestOf(event: BusEvent, sha256: Sha256OfBytes, seal: Seal | u
         ? { payload: fitPayload(sealedPayload(event, subjectId, sha256, seal), sha256) }
         : unreadData(event.unread, rule.personal.length > 0, sha256)),
       source: event.source,
+      ...(event.login === undefined ? {} : { login: event.login }),
       subject: event.unread === undefined ? event.subject : fitSubjectId(event.subject, sha256),
       ...(event.claimed === undefined ? {} : claimedData(event.claimed, sha256)),
     },

@@ -140,7 +140,10 @@ export interface ReleaseApprovalRequest {
 }
 
 export interface ForeignPositionRequest {
-  /** The publisher: its token's name over gRPC, its login's over NATS (foreign-oms, foreign-treasury). Absent means the caller. */
+  /**
+   * The publisher: its token's name over gRPC, its login's over NATS (foreign-oms, foreign-treasury, foreign.desk), which counts for itself also where a token
+   * names it. Absent means the caller.
+   */
   source: string;
   fund_id: string;
 }
