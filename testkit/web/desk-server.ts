@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { operationTable } from "../../edges/client/src/generated/operations.ts";
-import { listOf } from "../../edges/tui/lists.ts";
+import { type Lists, listOf } from "../../edges/tui/lists.ts";
 import { deskPages } from "../../edges/web/serve/desk-pages.ts";
 import { calm } from "../tui/desk-fixture.ts";
 
@@ -14,6 +14,8 @@ export interface WebDeskServer {
   asked(): readonly string[];
   /** How often a second every position moves; 0 is not at all. */
   setUpdates(perSecond: number): void;
+  /** What it answers of halts from now on. */
+  setHalts(status: Lists["halts"]): void;
   close(): Promise<void>;
 }
 
@@ -34,10 +36,12 @@ export async function startWebDeskServer({ folder, positions }: WebDeskServerOpt
   let moved = 0;
   let moving: NodeJS.Timeout | undefined;
   let base = "";
+  let halts: Lists["halts"] | undefined;
   const pages = deskPages({ folder, baseUrl: () => base, issuer: () => base });
   const answers = answersOf(
     () => base,
     () => positionRows(positions, moved),
+    () => halts,
   );
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? "/", base);
@@ -69,6 +73,9 @@ export async function startWebDeskServer({ folder, positions }: WebDeskServerOpt
     setUpdates(perSecond) {
       clearInterval(moving);
       moving = perSecond === 0 ? undefined : setInterval(publish, 1_000 / perSecond);
+    },
+    setHalts(status) {
+      halts = status;
     },
     close: () =>
       new Promise((resolve) => {
@@ -104,7 +111,7 @@ function redirect(response: ServerResponse, { searchParams }: URL): void {
   response.writeHead(302, { location: back.href }).end();
 }
 
-function answersOf(base: () => string, rows: () => unknown): ReadonlyMap<string, () => unknown> {
+function answersOf(base: () => string, rows: () => unknown, halts: () => unknown): ReadonlyMap<string, () => unknown> {
   const { data } = calm().state;
   const payload = Buffer.from(JSON.stringify({ aud: audience })).toString("base64url");
   return new Map<string, () => unknown>([
@@ -128,7 +135,7 @@ function answersOf(base: () => string, rows: () => unknown): ReadonlyMap<string,
       operationTable.getIdentity.path,
       () => ({ actor: "operator:duty", name: "duty", roles: ["operator"], kind: "person" }),
     ],
-    [operationTable.getHaltStatus.path, () => data.held.halts?.value],
+    [operationTable.getHaltStatus.path, () => halts() ?? data.held.halts?.value],
     [operationTable.listFunds.path, () => listOf(data, "funds")],
     [operationTable.getPositions.path, rows],
     [
