@@ -187,7 +187,12 @@ describe("in a browser", () => {
       const read = await signing(page, reason);
       const { labels, elements, out, unclipped, unlabelled, aside, page: beside } = read;
       expect({ name, labels, elements, out, unclipped, unlabelled }).toEqual({
-        ...{ name, labels: expected.labels, elements: ["BDI"], out: 0, unclipped: 0, unlabelled: 0 },
+        name,
+        labels: expected.labels,
+        elements: ["BDI"],
+        out: 0,
+        unclipped: 0,
+        unlabelled: 0,
       });
       expect([name, Math.max(0, aside), Math.max(0, beside)]).toEqual([name, 0, 0]);
       expect(timeless(read.rest), name).toBe(timeless(expected.rest));
