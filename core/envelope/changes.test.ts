@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type RiskEnvelope, riskEnvelope } from "../../contracts/src/records/envelope.ts";
+import { envelopeWords } from "../../contracts/src/records/envelope-fields.ts";
 import { inputCount } from "../../testkit/full-count.ts";
 import { exampleEnvelope } from "../../testkit/record-examples.ts";
 import { type EnvelopeEffect, loosens } from "./changes.ts";
@@ -256,4 +257,20 @@ test("going back does the opposite, field by field, and nothing changes against 
     }),
     { seed: 4, numRuns: inputCount(1_000) },
   );
+});
+
+test("every field that is said to loosen is judged, in the direction that is said", () => {
+  const judged = new Map<string, Set<EnvelopeEffect>>();
+  for (const [field, , , effect] of table) {
+    const name = field.split(".")[0] ?? field;
+    judged.set(name, (judged.get(name) ?? new Set()).add(effect));
+  }
+  const said = Object.entries(envelopeWords).flatMap(([field, { loosens: word }]) => (word === "NEVER" ? [] : [field]));
+  expect(said.filter((field) => judged.get(field)?.has("LOOSENS") !== true)).toEqual([]);
+  for (const [field, from, to, effect] of table) {
+    const name = field as keyof RiskEnvelope;
+    const [then, now] = [from[name], to[name]];
+    if (!/^HIGHER/.test(envelopeWords[name]?.loosens ?? "") || effect !== "LOOSENS") continue;
+    expect([field, now === undefined || Number(now) > Number(then)]).toEqual([field, true]);
+  }
 });

@@ -3,6 +3,7 @@ import { type Allowed, mayCall, type Operation, operations, publishers, roles } 
 import { platformServices } from "../../contracts/src/platform-services.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { type Cell, eventRows, type MatrixRow, operationRows } from "../../testkit/ownership/matrix.ts";
+import { looseningSection } from "./loosening.ts";
 
 /** Why nobody has to say who they are; an operation that is open without a reason here is a mistake. */
 const whyOpen: Readonly<Partial<Record<Operation, string>>> = {
@@ -117,6 +118,7 @@ export function authorityDocument(): string {
     "",
     ...whoseTable("event", eventRows()),
     "",
+    ...looseningSection(),
     "## Subjects",
     "",
     "A service publishes only what is its own: its store refuses any other subject, and so does its bus for prices. A process that",
