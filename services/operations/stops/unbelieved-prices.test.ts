@@ -31,8 +31,8 @@ it("a stop whose price jumped waits for 5 s, and fires then; one whose price cam
       return { close: async () => undefined };
     },
   } as unknown as ServicePorts["bus"];
-  const outside = await hearOutsideQuotes({ bus, clock: fixture.time.clock, settings: testSettings });
   const life = fixture.life({});
+  const outside = await hearOutsideQuotes({ ...life.ports, bus, settings: testSettings });
   const stops = startStops({
     ports: life.ports,
     quotes: { simulated: new Map(), live: outside.newest, isBelieved: outside.isBelieved },
