@@ -41,6 +41,8 @@ export const simulated: Readonly<Record<ChangingOperation, Simulated>> = {
   AcceptBlock: drawn(1, operator.acceptBlock),
   ConfirmSent: drawn(5, operator.confirmSent),
   ReleaseApproval: drawn(5, operator.releaseApproval),
+  EndApproval: not(outside, "services/riskengine/approvals/end-approval.test.ts"),
+  HandOverSource: not(outside, "services/riskengine/ownership/hand-over.test.ts"),
 
   Publish: not(outside, "services/operations/foreign/publish-events.test.ts"),
   PublishOrders: not(outside, "services/operations/foreign/publish-events.test.ts"),

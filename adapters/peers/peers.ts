@@ -83,7 +83,7 @@ function believedApproval(approval: Approval): BelievedApproval {
     strategyId: approval.strategy_id,
     symbol: approval.symbol,
     state: approval.state,
-    askedBy: approval.asked_by,
+    askedBy: approval.owned_by ?? approval.asked_by,
     isExit: approval.reduce_only === true,
     reserved: decimal.parse(approval.reserved_quantity),
     unsent: isUnsent ? { validUntil: parse(validUntil), expiresAt: parse(expiresAt) } : undefined,

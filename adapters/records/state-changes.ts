@@ -125,11 +125,11 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   ),
   "risk.foreign-look": onlyReads,
   "risk.release": tells("throttleReleased"),
-  "risk.approval": tells("approvalExpired", "approvalSent", "blockOpened", "blockEnded"),
+  "risk.approval": tells("approvalExpired", "approvalSent", "approvalEnded", "blockOpened", "blockEnded"),
   "risk.approval-note": unaudited(
     "It only keeps order management from sending what is about to be released; the release is reported, and so is the order's end.",
   ),
-  "risk.hand-over": tells("ordersHandedOver"),
+  "risk.hand-over": tells("ordersHandedOver", "stepUpRedeemed", "stepUpRefused", "operatorAttempted"),
   "risk.attempt": tells("operatorAttempted"),
   "risk.alarm": tells("alarmRaised"),
   "risk.unjudged": tells("lossesUnjudged"),

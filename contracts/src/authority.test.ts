@@ -43,6 +43,8 @@ ListExposures             .      .      x      x          x         x      x
 GetLimitUse               .      .      x      x          x         x      x
 ListBlocks                .      .      x      x          x         x      x
 AcceptBlock               .      .      .      x          .         .      .
+EndApproval               .      .      .      x          .         .      .
+HandOverSource            .      .      .      .          .         x      .
 ListRejections            .      .      x      x          x         x      x
 GetDecisions              .      .      x      x          x         x      x
 ListEnvelopes             .      .      x      x          x         x      x

@@ -36,7 +36,7 @@ import { type ApprovalsQuestion, approvalOf, listApprovals } from "../orders/app
 import { applyReversal } from "../orders/busts.ts";
 import { ownerOfOrder } from "../orders/keep-to-owner.ts";
 import type { HandOver } from "../orders/order-owner.ts";
-import { applyTransition, type TransitionEffect } from "../orders/order-transitions.ts";
+import { applyTransition, endOrder, type TransitionEffect } from "../orders/order-transitions.ts";
 import { applyFill, type FillEffect } from "../orders/reservations.ts";
 import { release } from "../orders/throttle.ts";
 import {
@@ -151,6 +151,8 @@ export interface Engine {
   unexpire(expiry: Expiry): void;
   /** Its owner says that it was sent; undefined for an order that is not known. */
   confirmSent(orderId: string): Confirmed | undefined;
+  /** An operator says that it has ended; nothing happens to an order that is not open. */
+  endOrder(orderId: string, at: Instant): void;
   /** Everything that is reserved, order by order; of one fund when it is named, at most so many. */
   approvals(question: ApprovalsQuestion): readonly Approval[];
   /** What is known of one order's approval; also of one that ran out. */
@@ -230,9 +232,9 @@ export function createEngine(options: EngineOptions): Engine {
     expire: (orderId, through, end) => expire(state.books, state.orders, orderId, through, end),
     unexpire: (expiry) => unexpire(state.books, state.orders, expiry),
     confirmSent: (orderId) => confirmSent(state.books, state.orders, orderId),
-    approvals: (question) =>
-      listApprovals(state.orders, question, (order, owner) => ownerOfOrder(state, order.id) === owner),
-    approval: (orderId) => approvalOf(state.orders, orderId),
+    endOrder: (orderId, at) => endOrder(state.books, state.orders, orderId, at),
+    approvals: (question) => listApprovals(state.orders, question, (order) => ownerOfOrder(state, order.id)),
+    approval: (orderId) => approvalOf(state.orders, orderId, (order) => ownerOfOrder(state, order.id)),
     releaseThrottle(strategyId) {
       const strategy = state.books.strategies.get(strategyId);
       if (strategy === undefined || !release(strategy)) return false;

@@ -2,6 +2,7 @@
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { Approval } from "../../contracts/src/generated/svc/v1/riskengine.ts";
 import * as instant from "../../contracts/src/instant.ts";
+import { sourceOfActor } from "../../contracts/src/platform-services.ts";
 import { type Amount, toDecimal } from "../money/amount.ts";
 import type { OpenOrder } from "./open-order.ts";
 import type { OrderBook } from "./reservations.ts";
@@ -18,6 +19,9 @@ export interface ApprovalsQuestion {
   readonly after?: { readonly unsentUntil: number; readonly orderId: string };
 }
 
+/** The source that it belongs to; undefined where nobody knows. */
+type OwnerIn = (order: OpenOrder) => string | undefined;
+
 /** How long after its `valid_until` an unsent approval keeps its exposure. */
 export const approvalGraceMs = 30_000;
 
@@ -25,23 +29,26 @@ export const approvalGraceMs = 30_000;
 export function listApprovals(
   orders: OrderBook,
   { fundId, unsent, owner, countMax, after }: ApprovalsQuestion,
-  isOwnedBy: (order: OpenOrder, owner: string) => boolean,
+  ownerIn: OwnerIn,
 ): readonly Approval[] {
   const asked: OpenOrder[] = [];
   for (const order of orders.open.values()) {
-    const isTheirs = owner === undefined || isOwnedBy(order, owner);
+    const isTheirs = owner === undefined || ownerIn(order) === owner;
     const isAsked = isTheirs && !order.awaitsVerdict && (fundId === undefined || order.fund.id === fundId);
     const until = unsentUntilOf(order);
     if (!isAsked || (unsent && Number.isNaN(until))) continue;
     if (after === undefined || inOrder(after.unsentUntil, after.orderId, until, order.id) < 0) asked.push(order);
   }
-  return asked.sort(byExpiry).slice(0, countMax).map(approvalFrom);
+  return asked
+    .sort(byExpiry)
+    .slice(0, countMax)
+    .map((order) => approvalFrom(order, ownerIn(order)));
 }
 
 /** Also one that ran out or was released. */
-export function approvalOf(orders: OrderBook, orderId: string): Approval | undefined {
+export function approvalOf(orders: OrderBook, orderId: string, ownerIn: OwnerIn): Approval | undefined {
   const order = orders.open.get(orderId) ?? orders.expired.get(orderId);
-  return order === undefined || order.awaitsVerdict ? undefined : approvalFrom(order);
+  return order === undefined || order.awaitsVerdict ? undefined : approvalFrom(order, ownerIn(order));
 }
 
 /** When its first unsent approval runs out; NaN when nothing of it is unsent. */
@@ -62,7 +69,7 @@ function inOrder(one: number, oneId: string, other: number, otherId: string): nu
   return Number.isNaN(other) ? -1 : one - other;
 }
 
-function approvalFrom(order: OpenOrder): Approval {
+function approvalFrom(order: OpenOrder, owner: string | undefined): Approval {
   const until = unsentUntilOf(order);
   const isUnsent = !Number.isNaN(until);
   return {
@@ -77,6 +84,7 @@ function approvalFrom(order: OpenOrder): Approval {
     state: stateOf(order, isUnsent),
     ...(order.terms?.reduce_only === true && { reduce_only: true }),
     ...(order.askedBy !== "" && { asked_by: order.askedBy }),
+    ...(owner !== undefined && owner !== sourceOfActor(order.askedBy) && { owned_by: owner }),
     ...(!Number.isNaN(order.approvedAt) && { since: instant.format(instant.fromMicroseconds(order.approvedAt)) }),
     ...(isUnsent && timesOf(instant.fromMicroseconds(until))),
   };

@@ -5,7 +5,7 @@ import type { OrderTransition } from "../../contracts/src/records/order.ts";
 import * as amounts from "../money/amount.ts";
 import { type Amount, parseAmount } from "../money/amount.ts";
 import type { Books } from "../state/records.ts";
-import { noteEnd, noteReport, rememberedOrder, worksAgain } from "./ended-orders.ts";
+import { endByWord, noteEnd, noteReport, rememberedOrder, worksAgain } from "./ended-orders.ts";
 import type { Amended, OpenOrder } from "./open-order.ts";
 import { noAmendments, noteSending, type OrderBook, reserveAgain, settle, settleEnded } from "./reservations.ts";
 
@@ -61,6 +61,15 @@ export function applyTransition(books: Books, orders: OrderBook, transition: Ord
     reservedAgain: (isExpired || isTermsAgain) && isReserved,
     worksAgain: !didWorkAgain && worksAgain(order) && isReserved,
   };
+}
+
+/** An operator's word, whatever its source reported until then; of one that waits for the risk officer nobody can say that. */
+export function endOrder(books: Books, orders: OrderBook, orderId: string, at: number): void {
+  const order = orders.open.get(orderId);
+  if (order === undefined || order.awaitsVerdict) return;
+  endByWord(order, at);
+  order.unsentUntil = Number.NaN;
+  settle(books, orders, order);
 }
 
 /** Invariant 9. Also one that had run out unsent: nobody will tell of it any more. */

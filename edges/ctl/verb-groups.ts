@@ -24,6 +24,7 @@ const groups: Readonly<Record<string, VerbGroup>> = {
   "riskengine flat": { heading: "Books", sentence: "Whether a fund is flat at the broker, recorded." },
   "riskengine differences": { heading: "Books", sentence: "Where our positions and the broker's differ." },
   "riskengine foreign": { heading: "Decisions", sentence: "What foreign publishers have sent." },
+  "riskengine sources": { heading: "Decisions", sentence: "The sources to which orders belong." },
   "riskengine envelope": { heading: "Limits", sentence: "A fund's limits: show, set, diff, history, replay." },
   "riskengine rejections": { heading: "Decisions", sentence: "Orders that were denied." },
   "riskengine approvals": { heading: "Decisions", sentence: "What is reserved, order by order: list, release." },

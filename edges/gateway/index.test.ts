@@ -87,6 +87,8 @@ describe("the gateway's routes", () => {
       "operator POST /v1/halts/resume resumeHalt ResumeHalt",
       "operator GET /v1/riskengine/losses listLosses ListLosses",
       "operator GET /v1/riskengine/blocks listBlocks ListBlocks",
+      "operator POST /v1/riskengine/approvals/:order_id/end endApproval EndApproval",
+      "operator POST /v1/riskengine/sources/:from/hand-over handOverSource HandOverSource",
       "operator POST /v1/riskengine/blocks/:block_id/accept acceptBlock AcceptBlock",
       "operator GET /v1/riskengine/limit-use getLimitUse GetLimitUse",
       "operator GET /v1/flatten getFlatten GetFlatten",

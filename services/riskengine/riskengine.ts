@@ -25,7 +25,8 @@ import type { RunningService, Service, ServicePorts } from "../shared/service.ts
 import { breathe } from "../shared/waiting.ts";
 import { type Alarms, createAlarms } from "./alarms.ts";
 import { createApprovalEvents } from "./approvals/approval-events.ts";
-import { startApprovals } from "./approvals/approvals.ts";
+import { type RunningApprovals, startApprovals } from "./approvals/approvals.ts";
+import { createEndApproval, type EndApproval } from "./approvals/end-approval.ts";
 import { heardTime } from "./approvals/heard-time.ts";
 import { createAcceptBlock } from "./blocks/accept-block.ts";
 import { createFillBlocks } from "./blocks/fill-blocks.ts";
@@ -56,6 +57,7 @@ import { createDrawdown } from "./losses/drawdown.ts";
 import { createListLosses } from "./losses/list-losses.ts";
 import { createReserveWithdrawal } from "./losses/withdrawals.ts";
 import type { AskRiskOfficer } from "./officer.ts";
+import { createHandOver } from "./ownership/hand-over.ts";
 import { createOrderOwnership, type OrderOwnership } from "./ownership/order-ownership.ts";
 import { createTouchedOrders, type TouchedOrders } from "./ownership/touched-orders.ts";
 import { type ReferenceWatch, watchReference } from "./reference-watch.ts";
@@ -140,7 +142,8 @@ async function assemble(ports: ServicePorts, askRiskOfficer: AskRiskOfficer, par
   // They end first: what is asked is answered while everything that answers it is there.
   parts.add("checks", checks);
   events.makeUp(recovered.approvals);
-  setUnwritten(() => checks.asking() + inputs.unwritten() + approvals.unwritten() + events.unpublished());
+  const endApproval = createEndApproval({ ports, engine, commit, attempts, events });
+  setUnwritten(() => checks.asking() + unwrittenIn(inputs, approvals, endApproval) + events.unpublished());
   const listLosses = createListLosses({ ports, envelopes, reference, drawdown });
   const handlers = {
     CheckOrder: checks.check,
@@ -150,9 +153,8 @@ async function assemble(ports: ServicePorts, askRiskOfficer: AskRiskOfficer, par
     ...haltHandlers(halts, haltStatusOf({ clock: ports.clock, watch, reference })),
     GetHeadroom: headroomOf(ports, engine, standing, reference),
     ReleaseThrottle: createReleaseThrottle({ ports, engine, commit, attempts, alarms, reference }),
-    ConfirmSent: approvals.confirmSent,
-    ReleaseApproval: approvals.releaseApproval,
-    ListApprovals: approvals.listApprovals,
+    ...approvalHandlers(approvals, endApproval),
+    HandOverSource: createHandOver({ ports, engine, attempts, ownership }),
     GetForeignPosition: createForeignPosition(ports, reference),
     ListLosses: listLosses,
     GetLimitUse: limitUseOf(ports, engine, standing, listLosses),
@@ -168,12 +170,24 @@ async function assemble(ports: ServicePorts, askRiskOfficer: AskRiskOfficer, par
   };
 }
 
+const unwrittenIn = (...parts: readonly { unwritten(): number }[]): number =>
+  parts.reduce((sum, part) => sum + part.unwritten(), 0);
+
 function fundsOfRequests(engine: Engine) {
   const ofApproval = async ({ order_id: orderId }: { readonly order_id: string }) => {
     const approval = engine.approval(orderId);
     return approval && [approval.fund_id];
   };
   return { RequestHalt: fundsHalted, ConfirmSent: ofApproval, ReleaseApproval: ofApproval };
+}
+
+function approvalHandlers(approvals: RunningApprovals, endApproval: EndApproval) {
+  return {
+    ConfirmSent: approvals.confirmSent,
+    ReleaseApproval: approvals.releaseApproval,
+    EndApproval: endApproval.end,
+    ListApprovals: approvals.listApprovals,
+  } satisfies Record<string, UnaryHandler>;
 }
 
 function haltHandlers(halts: Halts, getHaltStatus: ReturnType<typeof haltStatusOf>) {

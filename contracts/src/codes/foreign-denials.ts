@@ -10,6 +10,10 @@ export const ownerDenials = {
 } as const satisfies Readonly<Record<string, AnswerCode>>;
 
 export const foreignDenials = {
+  ORDER_OURS: denial(
+    "The order is our own order management's, which knows where it stands: it is cancelled there.",
+    "FAILED_PRECONDITION",
+  ),
   EVENT_FUND_UNKNOWN: denial("The event is about a fund that the reference data does not have.", "INVALID_ARGUMENT"),
   EVENT_FUND_NOT_YOURS: denial(
     "The event is about a fund that its publisher's token does not name.",

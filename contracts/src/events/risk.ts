@@ -6,6 +6,7 @@ import { haltRequest, lossBaseline, lossesUnjudged } from "../records/halt.ts";
 import { flatProved, reconcileDifference, stopAttempted, stopEnded, stopTriggered } from "../records/operations.ts";
 import {
   type ApprovalExpired,
+  approvalEnded,
   approvalExpired,
   approvalSent,
   decisionMade,
@@ -105,6 +106,14 @@ export const riskEvents = {
     sentence: "Its owner said that an approved order was sent.",
     publishers: ["riskengine"],
     audit: { action: "approval.sent", about: (of) => of.order_id, by: (of) => of.confirmed_by },
+  }),
+  approvalEnded: event({
+    subject: "svc.v1.risk.approval.ended",
+    schema: approvalEnded,
+    key: byOrder,
+    sentence: "An operator declared an order of a foreign order management ended: what was reserved for it is free.",
+    publishers: ["riskengine"],
+    audit: { action: "approval.ended", about: (of) => of.order_id, by: (of) => of.ended_by },
   }),
   ordersHandedOver: event({
     subject: "svc.v1.risk.orders.handed_over",

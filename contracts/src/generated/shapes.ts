@@ -72,6 +72,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"asked_by","type":"text","optional":true,"description":"Who asked for it, as proved; absent for what was approved before that was kept."},
     {"name":"reduce_only","type":"boolean","optional":true,"description":"A marked exit, which was proven to reduce the position; absent for anything else."},
     {"name":"since","type":"text","optional":true,"description":"RFC 3339: since when it is reserved.","kind":"INSTANT"},
+    {"name":"owned_by","type":"text","optional":true,"description":"The source to which it belongs; absent where that is who asked."},
   ]},
   Approvals: {"fields":[
     {"name":"approvals","type":"message","message":"Approval","list":true},
@@ -429,6 +430,11 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   Drills: {"fields":[
     {"name":"drills","type":"message","message":"Drill","list":true,"description":"Newest first."},
   ]},
+  EndApprovalRequest: {"isRequest":true,"fields":[
+    {"name":"order_id","type":"text","description":"The order.","kind":"ID","required":true},
+    {"name":"reason","type":"text","description":"Why, in your words; without a reason it is refused.","maxLength":10000},
+    {"name":"step_up_proof","type":"text","description":"A proof for EndApproval with order_id and reason.","maxLength":500},
+  ]},
   EndRestrictionRequest: {"isRequest":true,"fields":[
     {"name":"restriction_id","type":"text","description":"The restriction.","kind":"ID","required":true},
     {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","typed":true,"maxLength":10000},
@@ -723,6 +729,21 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"proven","type":"boolean"},
     {"name":"at","type":"text","optional":true,"description":"RFC 3339: when it was proven, or tried last.","kind":"INSTANT"},
     {"name":"detail","type":"text","description":"What is still missing, or what was seen."},
+  ]},
+  HandOverRequest: {"isRequest":true,"fields":[
+    {"name":"from","type":"text","description":"The source that has the orders.","kind":"LINE","required":true,"minLength":1,"maxLength":200,"example":"desk"},
+    {"name":"to","type":"text","description":"The source that has them from then on.","kind":"LINE","required":true,"minLength":1,"maxLength":200,"example":"desk-2"},
+    {"name":"order_id","type":"text","optional":true,"description":"Only this order; every one when absent.","kind":"ID"},
+    {"name":"reason","type":"text","description":"Why, in your words; without a reason it is refused.","maxLength":10000},
+    {"name":"step_up_proof","type":"text","description":"A proof for HandOverSource with from, to, order_id where it is named, and reason.","maxLength":500},
+  ]},
+  HandedOver: {"fields":[
+    {"name":"from","type":"text"},
+    {"name":"to","type":"text"},
+    {"name":"order_id","type":"text","optional":true},
+    {"name":"open_orders","type":"whole","description":"Open orders that the second source has now."},
+    {"name":"given_by","type":"text"},
+    {"name":"at","type":"text","description":"RFC 3339. What the first source asks for after this is its own.","kind":"INSTANT"},
   ]},
   Headroom: {"fields":[
     {"name":"fund_id","type":"text"},

@@ -314,6 +314,21 @@ export const approvalSent = z.object({
 });
 export type ApprovalSent = z.infer<typeof approvalSent>;
 
+/** An operator declared an order of a foreign order management ended: what was reserved for it is free. */
+export const approvalEnded = z.object({
+  order_id: idText,
+  fund_id: idText,
+  strategy_id: idText,
+  symbol: symbolText,
+  side: z.string(),
+  /** What is free now, in units of the instrument. */
+  released_quantity: z.string(),
+  ended_by: nameText,
+  reason: reasonText,
+  at: instantText,
+});
+export type ApprovalEnded = z.infer<typeof approvalEnded>;
+
 /** Orders went from one source to another: all that the first had by then, or one. */
 export const ordersHandedOver = z.object({
   /** Absent where nobody knew who had asked: the first source that reported on the order has it. */

@@ -94,6 +94,7 @@ import { researchBacktestShow } from "./research-backtest-show.ts";
 import { researchSignalsList } from "./research-signals-list.ts";
 import { researchStrategiesList } from "./research-strategies-list.ts";
 import { researchStrategiesSet } from "./research-strategies-set.ts";
+import { riskengineApprovalsEnd } from "./riskengine-approvals-end.ts";
 import { riskengineApprovalsList } from "./riskengine-approvals-list.ts";
 import { riskengineApprovalsRelease } from "./riskengine-approvals-release.ts";
 import { riskengineBlocksAccept } from "./riskengine-blocks-accept.ts";
@@ -113,6 +114,7 @@ import { riskengineHeadroom } from "./riskengine-headroom.ts";
 import { riskengineLossesList } from "./riskengine-losses-list.ts";
 import { riskengineReconcile } from "./riskengine-reconcile.ts";
 import { riskengineRejectionsList } from "./riskengine-rejections-list.ts";
+import { riskengineSourcesHandOver } from "./riskengine-sources-hand-over.ts";
 import { riskengineStopsEnd } from "./riskengine-stops-end.ts";
 import { riskengineStopsList } from "./riskengine-stops-list.ts";
 import { riskengineThrottleRelease } from "./riskengine-throttle-release.ts";
@@ -214,6 +216,8 @@ export const verbs: readonly Verb[] = [
   riskengineApprovalsList,
   riskengineForeignPosition,
   riskengineApprovalsRelease,
+  riskengineApprovalsEnd,
+  riskengineSourcesHandOver,
   riskengineRejectionsList,
   riskengineBlocksList,
   riskengineBlocksAccept,

@@ -14,8 +14,10 @@ import {
   riskBlockEnded,
 } from "../../../contracts/src/records/block.ts";
 import {
+  type ApprovalEnded,
   type ApprovalExpired,
   type ApprovalSent,
+  approvalEnded,
   approvalExpired,
   approvalSent,
 } from "../../../contracts/src/records/order.ts";
@@ -32,10 +34,11 @@ import { transactToKnownEnd } from "../../shared/unknown-outcome.ts";
 export type ApprovalEvent =
   | { readonly kind: "expiry"; readonly payload: ApprovalExpired }
   | { readonly kind: "sent"; readonly payload: ApprovalSent }
+  | { readonly kind: "end"; readonly payload: ApprovalEnded }
   | { readonly kind: "block"; readonly payload: RiskBlock }
   | { readonly kind: "unblock"; readonly payload: RiskBlockEnded };
 
-const kinds: ReadonlySet<string> = new Set<ApprovalEvent["kind"]>(["expiry", "sent", "block", "unblock"]);
+const kinds: ReadonlySet<string> = new Set<ApprovalEvent["kind"]>(["expiry", "sent", "end", "block", "unblock"]);
 
 /** Whether an entry of that kind is followed by an event. */
 export const isReported = (kind: JournalKind): boolean => kinds.has(kind);
@@ -75,6 +78,7 @@ export function createApprovalEvents(ports: Ports): ApprovalEvents {
   async function publish({ events }: UnitOfWork, { kind, payload }: ApprovalEvent): Promise<void> {
     if (kind === "expiry") await events.publish(subjects.approvalExpired, payload);
     else if (kind === "sent") await events.publish(subjects.approvalSent, payload);
+    else if (kind === "end") await events.publish(subjects.approvalEnded, payload);
     else if (kind === "unblock") await events.publish(subjects.blockEnded, payload);
     else {
       await events.publish(subjects.blockOpened, payload);
@@ -134,6 +138,7 @@ export function createApprovalEvents(ports: Ports): ApprovalEvents {
         const heard: unknown = parseJson(decoder.decode(row.payload));
         if (row.kind === "expiry") tellInTime({ kind: "expiry", payload: approvalExpired.parse(heard) });
         else if (row.kind === "sent") tellInTime({ kind: "sent", payload: approvalSent.parse(heard) });
+        else if (row.kind === "end") tellInTime({ kind: "end", payload: approvalEnded.parse(heard) });
         else if (row.kind === "block") tellInTime({ kind: "block", payload: riskBlock.parse(heard) });
         else if (row.kind === "unblock") tellInTime({ kind: "unblock", payload: riskBlockEnded.parse(heard) });
       }

@@ -57,7 +57,7 @@ interface ApprovalsOptions {
   readonly touched: Pick<TouchedOrders, "refused">;
 }
 
-interface RunningApprovals {
+export interface RunningApprovals {
   confirmSent(request: ConfirmSentRequest, call: RpcCall): Promise<Approval | DeniedAnswer>;
   releaseApproval(request: ReleaseApprovalRequest, call: RpcCall): Promise<Approval | DeniedAnswer>;
   listApprovals(request: ListApprovalsRequest, call: Pick<RpcCall, "identity">): Promise<ApprovalList>;

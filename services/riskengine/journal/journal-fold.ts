@@ -5,8 +5,9 @@ import { DecisionRecord } from "../../../contracts/src/generated/svc/v1/riskdesk
 import { parse } from "../../../contracts/src/instant.ts";
 import { parseJson } from "../../../contracts/src/parse-json.ts";
 import { riskBlock, riskBlockEnded } from "../../../contracts/src/records/block.ts";
-import type { ApprovalExpired } from "../../../contracts/src/records/order.ts";
+import type { ApprovalEnded, ApprovalExpired } from "../../../contracts/src/records/order.ts";
 import {
+  approvalEnded,
   approvalExpired,
   approvalSent,
   fill,
@@ -60,6 +61,10 @@ function foldExpiry(engine: Engine, expired: ApprovalExpired): void {
   engine.expire(orderId, parse(until), unsentEndOf(expired));
 }
 
+function foldEnd(engine: Engine, { order_id: orderId, at }: ApprovalEnded): void {
+  engine.endOrder(orderId, parse(at));
+}
+
 /** A bust is in the journal as the fill that takes another one back. */
 function foldFill(engine: Engine, heard: unknown): void {
   const reversal = fillReversal.safeParse(heard);
@@ -79,6 +84,7 @@ function applyRow(engine: Engine, row: JournalRow): void {
     if (row.kind === "fill") foldFill(engine, heard);
     else if (row.kind === "transition") engine.applyTransition(orderTransition.parse(heard));
     else if (row.kind === "expiry") foldExpiry(engine, approvalExpired.parse(heard));
+    else if (row.kind === "end") foldEnd(engine, approvalEnded.parse(heard));
     else if (row.kind === "sent") engine.confirmSent(approvalSent.parse(heard).order_id);
     else if (row.kind === "block") engine.acceptance.open(riskBlock.parse(heard));
     else if (row.kind === "unblock") engine.acceptance.end(riskBlockEnded.parse(heard));

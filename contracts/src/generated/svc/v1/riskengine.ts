@@ -139,6 +139,43 @@ export interface ReleaseApprovalRequest {
   reason: string;
 }
 
+export interface EndApprovalRequest {
+  /** The order. */
+  order_id: string;
+  /** Why, in your words; without a reason it is refused. */
+  reason: string;
+  /** A proof for EndApproval with order_id and reason. */
+  step_up_proof: string;
+}
+
+export interface HandOverRequest {
+  /** The source that has the orders. */
+  from: string;
+  /** The source that has them from then on. */
+  to: string;
+  /** Only this order; every one when absent. */
+  order_id?:
+    | string
+    | undefined;
+  /** Why, in your words; without a reason it is refused. */
+  reason: string;
+  /** A proof for HandOverSource with from, to, order_id where it is named, and reason. */
+  step_up_proof: string;
+}
+
+export interface HandedOver {
+  from: string;
+  to: string;
+  order_id?:
+    | string
+    | undefined;
+  /** Open orders that the second source has now. */
+  open_orders: number;
+  given_by: string;
+  /** RFC 3339. What the first source asks for after this is its own. */
+  at: string;
+}
+
 export interface ForeignPositionRequest {
   /**
    * The publisher: its token's name over gRPC, its login's over NATS (foreign-oms, foreign-treasury, foreign.desk), which counts for itself also where a token
@@ -215,7 +252,11 @@ export interface Approval {
     | boolean
     | undefined;
   /** RFC 3339: since when it is reserved. */
-  since?: string | undefined;
+  since?:
+    | string
+    | undefined;
+  /** The source to which it belongs; absent where that is who asked. */
+  owned_by?: string | undefined;
 }
 
 export interface Approvals {
@@ -1338,6 +1379,265 @@ export const ReleaseApprovalRequest: MessageFns<ReleaseApprovalRequest> = {
   },
 };
 
+function createBaseEndApprovalRequest(): EndApprovalRequest {
+  return { order_id: "", reason: "", step_up_proof: "" };
+}
+
+export const EndApprovalRequest: MessageFns<EndApprovalRequest> = {
+  encode(message: EndApprovalRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.order_id !== "") {
+      writer.uint32(10).string(message.order_id);
+    }
+    if (message.reason !== "") {
+      writer.uint32(18).string(message.reason);
+    }
+    if (message.step_up_proof !== "") {
+      writer.uint32(26).string(message.step_up_proof);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EndApprovalRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEndApprovalRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.order_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.step_up_proof = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseHandOverRequest(): HandOverRequest {
+  return { from: "", to: "", order_id: undefined, reason: "", step_up_proof: "" };
+}
+
+export const HandOverRequest: MessageFns<HandOverRequest> = {
+  encode(message: HandOverRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.from !== "") {
+      writer.uint32(10).string(message.from);
+    }
+    if (message.to !== "") {
+      writer.uint32(18).string(message.to);
+    }
+    if (message.order_id !== undefined) {
+      writer.uint32(26).string(message.order_id);
+    }
+    if (message.reason !== "") {
+      writer.uint32(34).string(message.reason);
+    }
+    if (message.step_up_proof !== "") {
+      writer.uint32(42).string(message.step_up_proof);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): HandOverRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseHandOverRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.from = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.to = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.order_id = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.step_up_proof = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseHandedOver(): HandedOver {
+  return { from: "", to: "", order_id: undefined, open_orders: 0, given_by: "", at: "" };
+}
+
+export const HandedOver: MessageFns<HandedOver> = {
+  encode(message: HandedOver, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.from !== "") {
+      writer.uint32(10).string(message.from);
+    }
+    if (message.to !== "") {
+      writer.uint32(18).string(message.to);
+    }
+    if (message.order_id !== undefined) {
+      writer.uint32(26).string(message.order_id);
+    }
+    if (message.open_orders !== 0) {
+      writer.uint32(32).uint32(message.open_orders);
+    }
+    if (message.given_by !== "") {
+      writer.uint32(42).string(message.given_by);
+    }
+    if (message.at !== "") {
+      writer.uint32(50).string(message.at);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): HandedOver {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseHandedOver();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.from = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.to = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.order_id = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.open_orders = reader.uint32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.given_by = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.at = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseForeignPositionRequest(): ForeignPositionRequest {
   return { source: "", fund_id: "" };
 }
@@ -1648,6 +1948,7 @@ function createBaseApproval(): Approval {
     asked_by: undefined,
     reduce_only: undefined,
     since: undefined,
+    owned_by: undefined,
   };
 }
 
@@ -1694,6 +1995,9 @@ export const Approval: MessageFns<Approval> = {
     }
     if (message.since !== undefined) {
       writer.uint32(114).string(message.since);
+    }
+    if (message.owned_by !== undefined) {
+      writer.uint32(122).string(message.owned_by);
     }
     return writer;
   },
@@ -1821,6 +2125,14 @@ export const Approval: MessageFns<Approval> = {
             }
 
             message.since = reader.string();
+            continue;
+          }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.owned_by = reader.string();
             continue;
           }
         }
