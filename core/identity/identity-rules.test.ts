@@ -43,6 +43,8 @@ describe("a change", () => {
     ["a machine's role", { kind: "roles", name: "bert", roles: ["service"] }, [anna, bert], "OPERATOR_ROLE_UNKNOWN"],
     ["no role", { kind: "add", name: "c", roles: [] }, [anna], "OPERATOR_ROLE_UNKNOWN"],
     ["a role twice", { kind: "add", name: "c", roles: ["viewer", "viewer"] }, [anna], "OPERATOR_ROLE_UNKNOWN"],
+    ["a name with two dots", { kind: "add", name: "c..d", roles: ["viewer"] }, [anna], "OPERATOR_NAME_INVALID"],
+    ["a name that ends with a dot", { kind: "add", name: "carl.", roles: ["viewer"] }, [anna], "OPERATOR_NAME_INVALID"],
     ["a name that is taken", { kind: "add", name: "bert", roles: ["viewer"] }, [anna, bert], "OPERATOR_EXISTS"],
     ["nobody", { kind: "disable", name: "carl" }, [anna], "OPERATOR_UNKNOWN"],
     ["the last admin, disabled", { kind: "disable", name: "anna" }, [anna], "OPERATOR_LAST_ADMIN"],
@@ -81,6 +83,11 @@ describe("a change", () => {
   });
 
   it.each<[string, PersonChange, readonly KnownPerson[]]>([
+    [
+      "a disabled person whose name is of before",
+      { kind: "add", name: "carl.", roles: ["viewer"] },
+      [anna, { ...bert, name: "carl.", isDisabled: true }],
+    ],
     ["a new person", { kind: "add", name: "c", roles: ["viewer", "admin"] }, [anna]],
     [
       "somebody who was disabled",
@@ -178,6 +185,7 @@ describe("a signature", () => {
 describe("the local command", () => {
   it("makes the first two, and one again when fewer than two others can sign", () => {
     expect(judgeLocalAdmin("anna", [])).toBeUndefined();
+    expect(judgeLocalAdmin("anna.", [])).toMatchObject({ code: "OPERATOR_NAME_INVALID" });
     expect(judgeLocalAdmin("bert", [anna])).toBeUndefined();
     expect(judgeLocalAdmin("carl", [anna, bert])).toMatchObject({ reason: expect.stringContaining("anna, bert") });
     expect(judgeLocalAdmin("bert", [anna, bert]), "whose authenticator is lost").toBeUndefined();

@@ -10,6 +10,7 @@
 import { changesState, type Operation, type Role, roles } from "../../contracts/src/authority.ts";
 import type { Denial, DenialCode } from "../../contracts/src/codes.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
+import { newNameComplaint } from "../../contracts/src/text/new-name.ts";
 
 /** What a person may be; the fifth is for machines. */
 export const personRoles: readonly Role[] = roles.filter((role) => role !== "service");
@@ -124,10 +125,18 @@ function judgeAdd(name: string, person: KnownPerson | undefined, count: number):
   if (person?.isDevelopment === true) {
     return denied("OPERATOR_DEVELOPMENT", `${name} is the name of a development operator: take another one.`);
   }
+  const unnamed = judgeNewName(name, person);
+  if (unnamed !== undefined) return unnamed;
   // Whoever was disabled keeps their row, so that this is a bound on what is kept.
   return person === undefined && count >= operatorsMax
     ? denied("OPERATOR_LIMIT", `There are ${operatorsMax} operators already, the disabled ones included.`)
     : undefined;
+}
+
+/** Who is there, disabled or not, keeps their name. */
+function judgeNewName(name: string, person: KnownPerson | undefined): Denial | undefined {
+  const complaint = person === undefined ? newNameComplaint(name) : undefined;
+  return complaint === undefined ? undefined : denied("OPERATOR_NAME_INVALID", complaint);
 }
 
 function leavesNobody(change: PersonChange, person: KnownPerson, people: readonly KnownPerson[]): boolean {
@@ -194,7 +203,7 @@ export function judgeLocalAdmin(name: string, people: readonly KnownPerson[]): D
   const person = people.find((one) => one.name === name);
   return person?.isDevelopment === true
     ? denied("OPERATOR_DEVELOPMENT", `${name} is the name of a development operator: take another one.`)
-    : undefined;
+    : judgeNewName(name, person);
 }
 
 function denied(code: DenialCode, reason: string): Denial {

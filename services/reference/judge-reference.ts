@@ -8,7 +8,7 @@ import type { ServicePorts } from "../shared/service.ts";
 import { loosenedBy } from "./prove-loosening.ts";
 import { readStanding } from "./reference-facts.ts";
 import { canonicalText, type LockedReference } from "./reference-records.ts";
-import { referenceMistakes } from "./reference-rules.ts";
+import { newNameMistakes, referenceMistakes } from "./reference-rules.ts";
 
 export type ReferencePorts = Pick<ServicePorts, "clock" | "store" | "sha256" | "random" | "riskBooks" | "riskStore">;
 
@@ -37,7 +37,7 @@ export async function judgeChange(
   }
   const before = contentsOf(locked);
   const after = { ...before, [kind]: content };
-  const mistakes = referenceMistakes(after);
+  const mistakes = [...newNameMistakes(before, after), ...referenceMistakes(after)];
   if (mistakes.length > 0) return { code: "REFERENCE_INVALID", reason: mistakes.join(" ") };
   const standing = await against(before, after, ports);
   if (standing.length > 0) return { code: "REFERENCE_IN_USE", reason: standing.join(" ") };

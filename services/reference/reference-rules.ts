@@ -13,6 +13,7 @@ import {
   type ReferenceKind,
   referenceContents,
 } from "../../contracts/src/records/reference.ts";
+import { newNameComplaint } from "../../contracts/src/text/new-name.ts";
 
 /** More than this is not read by anybody. */
 const mistakesMax = 20;
@@ -52,6 +53,18 @@ const rules: readonly Rule[] = [
 export function referenceMistakes(contents: ReferenceContents): readonly string[] {
   return rules.flatMap((rule) => rule(contents)).slice(0, mistakesMax);
 }
+
+/** Of a fund or a strategy that is not there yet. */
+export function newNameMistakes(before: ReferenceContents, after: ReferenceContents): readonly string[] {
+  const known = new Set(namesIn(before));
+  return namesIn(after).flatMap((name) => {
+    const complaint = known.has(name) ? undefined : newNameComplaint(name);
+    return complaint === undefined ? [] : [`funds: ${complaint}`];
+  });
+}
+
+const namesIn = ({ funds }: ReferenceContents): readonly string[] =>
+  funds.flatMap(({ fund_id, strategies }) => [fund_id, ...strategies]);
 
 function repeated(names: readonly string[]): readonly string[] {
   const seen = new Set<string>();
@@ -93,9 +106,10 @@ function nothingTwice(contents: ReferenceContents): readonly string[] {
 }
 
 /** A halt of "alpha" must never be a question of which alpha. */
-function oneNamespace({ funds }: ReferenceContents): readonly string[] {
-  const names = funds.flatMap(({ fund_id, strategies }) => [fund_id, ...strategies]);
-  return repeated(names).map((name) => `funds: ${name} is there twice; funds and strategies share one namespace.`);
+function oneNamespace(contents: ReferenceContents): readonly string[] {
+  return repeated(namesIn(contents)).map(
+    (name) => `funds: ${name} is there twice; funds and strategies share one namespace.`,
+  );
 }
 
 function calendarsMakeSense({ calendars }: ReferenceContents): readonly string[] {

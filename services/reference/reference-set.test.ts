@@ -114,6 +114,22 @@ describe("23.4: reference data under what stands", () => {
     expect(books.fixture.reported(subjects.referenceChanged).filter(({ version }) => version === 2)).toHaveLength(2);
   });
 
+  it("a new fund or strategy has no two dots and no separator at an end; one that is there keeps its name", async () => {
+    const running = await begin();
+    const adding =
+      (...names: readonly string[]): Change =>
+      (all: readonly FundReference[]) =>
+        all.map((fund, index) => (index === 0 ? { ...fund, strategies: [...fund.strategies, ...names] } : fund));
+    const { denial } = await set(running, "funds", adding("alpha-x.", "alpha..y", "alpha-z"));
+    expect(denial?.code).toBe("REFERENCE_INVALID");
+    expect(denial?.reason).toContain('"alpha-x."');
+    expect(denial?.reason).toContain('"alpha..y"');
+    expect(denial?.reason).not.toContain("alpha-z");
+    const renamed: Change = (all: readonly FundReference[]) =>
+      all.map((fund) => ({ ...fund, fund_id: `${fund.fund_id}-` }));
+    expect((await set(running, "funds", renamed)).denial?.code).toBe("REFERENCE_INVALID");
+  });
+
   it("a halt keeps its strategy, and what the risk engine believes keeps its instrument", async () => {
     const line = { fundId: "alpha", symbol: "XOM", quantity: "0", pendingBuy: "5", pendingSell: "0" };
     const running = await begin({

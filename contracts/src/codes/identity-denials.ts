@@ -46,6 +46,7 @@ export const identityDenials = {
   SERVICE_TOKEN_LIFE: denial("A machine's token lives for 90 days at most.", "INVALID_ARGUMENT"),
   OPERATOR_UNKNOWN: denial("There is no such operator.", "NOT_FOUND", { exit: exitCodes.refused }),
   OPERATOR_EXISTS: denial("There is an operator of that name already.", "ALREADY_EXISTS"),
+  OPERATOR_NAME_INVALID: denial("A new name has two dots in a row, or a separator at an end.", "INVALID_ARGUMENT"),
   OPERATOR_ROLE_UNKNOWN: denial(
     "No person may have one of these roles, or none is named; the reason lists those that one may have.",
     "INVALID_ARGUMENT",

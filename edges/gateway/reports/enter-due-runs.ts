@@ -2,6 +2,7 @@
 // entered as missed, but for the newest of a day, which is made up.
 import { format, type Instant, millisecondsBetween } from "../../../contracts/src/instant.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
+import { newNameComplaint } from "../../../contracts/src/text/new-name.ts";
 import type { ReportRun } from "../../../ports/report-run-records.ts";
 import type { Store, UnitOfWork } from "../../../ports/store.ts";
 import { dueMoments } from "../../../reports/schedules/due-moments.ts";
@@ -42,6 +43,12 @@ export function dueRuns(parts: {
     const known = watched.get(nameOf(plan, fundId));
     if (known !== undefined && (known.next === undefined || known.next > now)) return false;
     const entered = await store.transact("report.run", (unit) => enterInto(unit, plan, fundId, now));
+    if (entered.complaint !== undefined) {
+      // It is asked again after the next start, which is when its name can be another.
+      watched.set(nameOf(plan, fundId), { considered: now, next: undefined });
+      parts.undelivered(`schedule ${plan.name}`, entered.complaint);
+      return false;
+    }
     for (const run of entered.superseded) parts.undelivered(aboutMaking(run), unmadeSentence(run));
     watched.set(nameOf(plan, fundId), { considered: entered.considered, next: plan.next(entered.considered) });
     return entered.any;
@@ -64,6 +71,10 @@ async function enterInto(unit: UnitOfWork, plan: SchedulePlan, fundId: string, n
   const { reportRuns } = unit;
   const definition = `${plan.cron} in ${plan.timeZone}`;
   const cursor = await reportRuns.cursor(plan.name, fundId);
+  const complaint = cursor === undefined ? newNameComplaint(plan.name) : undefined;
+  if (complaint !== undefined && (await reportRuns.runs({ schedule: plan.name, countMax: 1 })).length === 0) {
+    return { any: false, considered: now, superseded: [], complaint };
+  }
   // One that is new, or means other moments than before, begins now: nothing was owed under it.
   const considered = cursor?.definition === definition ? cursor.considered : now;
   const found = dueMoments(plan.next, considered, now);
@@ -79,7 +90,7 @@ async function enterInto(unit: UnitOfWork, plan: SchedulePlan, fundId: string, n
     any = (await entered(unit, runOf(plan, fundId, found.due, now), now)) || any;
   }
   await reportRuns.putCursor(plan.name, fundId, { definition, considered: found.considered });
-  return { any, considered: found.considered, superseded };
+  return { any, considered: found.considered, superseded, complaint: undefined };
 }
 
 /** At most one waits for each schedule and fund, however slowly they are made. */

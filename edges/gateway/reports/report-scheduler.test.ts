@@ -342,3 +342,15 @@ it("run now: once for each fund, shown as asked for; an unknown name is said wit
     "There is no schedule nightly. There are daily-nav.",
   );
 });
+
+it("a new schedule's name has no separator at its end; one that has runs keeps its name", async () => {
+  const { schedulerOf, pass, mails, alarms, store, asOf } = await fixture("2026-11-15T12:00:00Z");
+  const named = plan({ name: "daily-nav." });
+  await pass(schedulerOf("one", [named]), 24 * hourMs, 600_000);
+  expect(mails).toEqual([]);
+  expect(alarms).toEqual([["schedule daily-nav.", expect.stringContaining('"daily-nav."')]]);
+  const cursor = { definition: "30 2 * * * in America/New_York", considered: asOf() };
+  await store.transact("report.run", (unit) => unit.reportRuns.putCursor("daily-nav.", "alpha", cursor));
+  await pass(schedulerOf("one", [named]), 24 * hourMs, 600_000);
+  expect(mails).toHaveLength(1);
+});
