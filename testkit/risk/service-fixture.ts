@@ -47,6 +47,8 @@ export interface RiskEngineFixtureOptions {
   readonly reference?: DifferentReference;
   /** When it begins, where that matters. */
   readonly startAt?: Instant;
+  /** What is built in beside the engine: its ports as it is to have them, in each of its lives. */
+  readonly plant?: (ports: ServicePorts) => ServicePorts;
 }
 
 /** One life of the engine. */
@@ -133,7 +135,8 @@ export async function riskEngineFixture(options: RiskEngineFixtureOptions) {
       stopwatch: () => time.elapsedMs() * 1_000,
       settings,
     };
-    const ports = platform.portsOf("riskengine", differs, own);
+    const real = platform.portsOf("riskengine", differs, own);
+    const ports = options.plant?.(real) ?? real;
     const starting = startRiskEngine(ports, options.askRiskOfficer ?? nobodyToAsk);
     const service = await finish(starting);
     if (!inSilence) await finish(putPrices());

@@ -1,0 +1,81 @@
+// Guards that are taken away beside the product, one at a time: the runs must find each.
+import type { Store, UnitOfWork } from "../../ports/store.ts";
+import type { ServicePorts } from "../../services/shared/service.ts";
+
+export interface PlantedLiarBug {
+  readonly name: string;
+  readonly sentence: string;
+  /** The lies that show it, and the invariants by which it is found. */
+  readonly lies: readonly string[];
+  readonly found: readonly string[];
+  /** The risk engine's ports as they are to be, in each of its lives. */
+  readonly engine?: (ports: ServicePorts) => ServicePorts;
+  /** The ports of the gRPC door. */
+  readonly door?: (ports: ServicePorts) => ServicePorts;
+}
+
+const changed = (ports: ServicePorts, change: (unit: UnitOfWork) => UnitOfWork): ServicePorts => {
+  const store: Store = {
+    ...ports.store,
+    transact: (name, work, how) => ports.store.transact(name, (unit) => work(change(unit)), how),
+  };
+  return { ...ports, store };
+};
+
+const vouchesForAll: PlantedLiarBug = {
+  name: "vouches-for-all",
+  sentence: "The risk engine takes every fill for one of our own order management, which is vouched for.",
+  lies: ["fill-unasked", "fill-kind", "fill-cross"],
+  found: ["no_figure_loosens", "orders_are_their_askers"],
+  engine: (ports) => {
+    const { bus } = ports;
+    return {
+      ...ports,
+      bus: {
+        ...bus,
+        subscribe: (options, handler) =>
+          bus.subscribe(
+            options,
+            options.name === "riskengine.fills" ? (event) => handler({ ...event, source: "oms" }) : handler,
+          ),
+      },
+    };
+  },
+};
+
+const forgetsContents: PlantedLiarBug = {
+  name: "forgets-contents",
+  sentence: "The door does not keep what an event id said, so that other content under it is a repetition.",
+  lies: ["id-reused"],
+  found: ["ids_are_their_content"],
+  door: (ports) =>
+    changed(ports, (unit) => ({
+      ...unit,
+      handled: { ...unit.handled, contents: async () => new Map() },
+    })),
+};
+
+const losesAFill: PlantedLiarBug = {
+  name: "loses-a-fill",
+  sentence: "The risk engine takes every seventh fill for handled, and does not book it.",
+  lies: [],
+  found: ["accepted_fills_are_booked", "orders_are_their_askers", "no_figure_loosens"],
+  engine: (ports) => {
+    const { bus } = ports;
+    let count = 0;
+    return {
+      ...ports,
+      bus: {
+        ...bus,
+        subscribe: (options, handler) =>
+          bus.subscribe(options, async (event) => {
+            count += options.name === "riskengine.fills" ? 1 : 0;
+            if (options.name === "riskengine.fills" && count % 7 === 0) return;
+            await handler(event);
+          }),
+      },
+    };
+  },
+};
+
+export const plantedLiarBugs: readonly PlantedLiarBug[] = [vouchesForAll, forgetsContents, losesAFill];
