@@ -75,7 +75,7 @@ const plan: FixturePlan = {
     ODD: {},
     LEG: {},
     SEEDS: {},
-    JMP: {},
+    JMP: { ageMs: "none" },
     HOT: {},
     COOL: {},
     DRK: { ageMs: "none" },
@@ -318,8 +318,10 @@ const ways: Ways = {
     PRICE_NOT_VOUCHED: {
       order: { symbol: "JMP" },
       before: async (fixture) => {
-        // The other feed says 100 once a second.
-        fixture.mark({ symbol: "JMP", price: "110", source: "elsewhere", at: now() });
+        fixture.mark({ symbol: "JMP", price: "100", source: "ground", at: now() });
+        const dry = fixture.order({ symbol: "JMP", dry_run: true });
+        await fixture.settled(dry, ({ code }) => code !== "REFERENCE_PRICE_MISSING");
+        fixture.mark({ symbol: "JMP", price: "200", source: "ground", at: now() });
         return undefined;
       },
     },

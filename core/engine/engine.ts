@@ -83,6 +83,7 @@ import {
   setTripped,
 } from "./state.ts";
 import { noteFill, type Values, valuesOf } from "./vouching/judge-value.ts";
+import { compareMark } from "./vouching/price-ranges.ts";
 import { reserveWithdrawal, type WithdrawalAsked } from "./withdrawal.ts";
 
 export type Checked = CheckResult;
@@ -119,6 +120,8 @@ export interface Engine {
   /** Values of funds, as they are heard. */
   readonly values: Values;
   setMark(mark: Mark): void;
+  /** One of a source that is named and does not count at present: that the two differ is found out. */
+  compareMark(mark: Mark): void;
   /** What the clock shows. When it was set back, marks and values that are dated later count as of now, so that newer ones take their place. */
   noteClock(now: Instant): void;
   setHalts(halts: HaltState): void;
@@ -202,6 +205,7 @@ export function createEngine(options: EngineOptions): Engine {
     setNav: (nav, counts) => setNav(state, nav, counts),
     values: valuesOf(state),
     setMark: (mark) => setMark(state, mark),
+    compareMark: (mark) => compareMark(state, mark),
     noteClock: (now) => noteClock(state, now),
     setHalts: (halts) => setHalts(state, halts),
     setConditions: (source, standing) => setConditions(state.conditions, state.books, source, standing),

@@ -97,6 +97,13 @@ export function hearPrice(watch: PriceWatch, price: Decimal, source: string, bou
   compare(watch, bound.collar, now);
 }
 
+/** One of a source that does not count at present, which may differ all the same. */
+export function hearOther(watch: PriceWatch, price: Decimal, source: string, collar: Decimal, now: Instant): void {
+  passPrices(watch, collar, now);
+  hearSource(watch, price, source, now);
+  compare(watch, collar, now);
+}
+
 /** What the passing of time makes of it: a jump that nobody contradicted is confirmed, and who is silent differs from nobody. */
 export function passPrices(watch: PriceWatch, collar: Decimal, now: Instant): void {
   const { jump } = watch;

@@ -24,7 +24,7 @@ interface OutsideQuotes {
   readonly newest: ReadonlyMap<string, Quote>;
   /** As prices on the bus made them. */
   readonly sources: PriceSources;
-  /** False while its price has jumped and is not confirmed, or its sources differ (core/exposure/price-jump.ts): the risk engine judges alike. */
+  /** False while its price has jumped and is not confirmed (core/exposure/price-jump.ts): the risk engine judges alike. */
   isBelieved(symbol: string): boolean;
   stop(): Promise<void>;
 }

@@ -134,7 +134,8 @@ describe("sources that differ", () => {
   it("stop new risk, count at the higher end, and end when one falls silent", () => {
     const engine = begun();
     engine.applyFill(fillOf(orderOf("held"), "100"));
-    say(engine, 1, { AAPL: "220" }, "other");
+    engine.noteClock(moment(1_000));
+    engine.compareMark({ ...markOf("AAPL", "220", moment(1_000)), source: "other" });
     expect([codeOf(engine, 1), engine.exposure("alpha")?.gross]).toEqual(["PRICE_NOT_VOUCHED", 22_000n * 10n ** 36n]);
     for (const second of [2, 3, 4, 5]) say(engine, second, { AAPL: "200" });
     expect([codeOf(engine, 5), engine.exposure("alpha")?.gross]).toEqual(["PRICE_NOT_VOUCHED", 22_000n * 10n ** 36n]);

@@ -8,10 +8,11 @@
 import type { Decimal } from "../../../contracts/src/decimal.ts";
 import * as decimal from "../../../contracts/src/decimal.ts";
 import type { Instant } from "../../../contracts/src/instant.ts";
-import type { Mark } from "../../../contracts/src/records/market.ts";
+import { isSimulated, type Mark } from "../../../contracts/src/records/market.ts";
 import { type ConditionBook, setConditions } from "../../blocks/condition-book.ts";
 import { hearMark } from "../../exposure/hear-mark.ts";
 import {
+  hearOther,
   hearPrice,
   type PriceBound,
   type PriceRange,
@@ -72,6 +73,18 @@ export function takeMark(state: PriceState, mark: Mark): void {
   if (book === undefined) return;
   if (taken.live) look(state, book, mark, false, max);
   if (taken.paper) look(state, book, mark, true, max);
+}
+
+/** A price of a source that may take over and does not count at present: it is only compared. */
+export function compareMark(state: PriceState, { symbol, price, source }: Mark): void {
+  const book = state.books.symbols.get(symbol);
+  if (book === undefined || state.options.priceJumpMax === undefined) return;
+  for (const isPaper of [false, true]) {
+    const watch = (isPaper ? state.prices.paper : state.prices.live).get(symbol);
+    if (watch === undefined || isSimulated(pricesOf(book, { isPaper }))) continue;
+    hearOther(watch, decimal.parse(price), source, sourcesCollar, state.clockAt);
+    follow(state, book, isPaper, watch);
+  }
 }
 
 function look(state: PriceState, book: SymbolBook, mark: Mark, isPaper: boolean, max: Decimal): void {

@@ -1,6 +1,7 @@
 // Judges whose turn it is to price a symbol before the engine hears the price. What is another's is dropped and told together; a source that has taken over is an
 // alarm until the first one is back.
 import type { Mark } from "../../../contracts/src/records/market.ts";
+import type { Engine } from "../../../core/engine/engine.ts";
 import { createPriceSources } from "../../../core/exposure/price-sources.ts";
 import { priceNotYours } from "../../../core/foreign/judge-event.ts";
 import type { ServicePorts } from "../../shared/service.ts";
@@ -11,11 +12,18 @@ import type { NotYours } from "./not-yours.ts";
 interface PriceTurnsOptions {
   readonly ports: Pick<ServicePorts, "clock" | "settings">;
   readonly reference: Pick<ReferenceWatch, "currencyOf" | "pricedBy">;
+  readonly engine: Pick<Engine, "compareMark">;
   readonly alarms: Pick<Alarms, "raise" | "clear">;
   readonly notYours: Pick<NotYours, "heard">;
 }
 
-export function createPriceTurns({ ports, reference, alarms, notYours }: PriceTurnsOptions): (mark: Mark) => boolean {
+export function createPriceTurns({
+  ports,
+  reference,
+  engine,
+  alarms,
+  notYours,
+}: PriceTurnsOptions): (mark: Mark) => boolean {
   const { clock, settings } = ports;
   const sources = createPriceSources({ namedFor: reference.pricedBy, markAgeMsMax: settings.risk.markAgeMsMax });
   /** Those whose place another has taken, by symbol. */
@@ -31,7 +39,10 @@ export function createPriceTurns({ ports, reference, alarms, notYours }: PriceTu
       notYours.heard({ source, about: "prices", id: symbol, ...priceNotYours(symbol, whose) });
       return false;
     }
-    if (kind === "WAITS") return false;
+    if (kind === "WAITS") {
+      engine.compareMark(mark);
+      return false;
+    }
     const before = replaced.get(symbol);
     if (before !== undefined && before !== insteadOf) {
       replaced.delete(symbol);
