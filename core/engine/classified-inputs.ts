@@ -30,6 +30,7 @@ export const inputOperations: Readonly<Record<Exclude<keyof Engine, Asked>, read
   setNav: ["Publish", "PublishValues", "BookFlow", "RebuildLedger"],
   values: ["Publish", "PublishValues", "AcceptBlock"],
   setMark: ["Publish", "PublishPrices", "SetPaperWeather"],
+  compareMark: ["Publish", "PublishPrices", "SetPaperWeather"],
   noteClock: "OUR CLOCK",
   setHalts: ["RequestHalt", "AnnounceHalt", "ConfirmHalts", "ResumeHalt", "RunDrill"],
   setConditions: [
