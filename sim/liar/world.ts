@@ -12,6 +12,7 @@ import type { FundReference } from "../../contracts/src/records/reference.ts";
 import type { Subject } from "../../contracts/src/subject.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { envelopeHashText } from "../../core/envelope/envelope.ts";
+import type { PriceSources } from "../../core/exposure/price-sources.ts";
 import type { Identity } from "../../ports/identity.ts";
 import type { EncodedAnswer, RpcCall } from "../../ports/rpc.ts";
 import { foreignEvents } from "../../services/operations/foreign/publish-events.ts";
@@ -80,6 +81,8 @@ export interface Sent<Payload = unknown> {
 export type World = Awaited<ReturnType<typeof openFixture>>;
 
 const ageMsMax = 60_000;
+/** Whose prices count is the engine's to say here; the door refuses none. */
+const everyPriceCounts: Pick<PriceSources, "ask"> = { ask: () => ({ kind: "COUNTS", whose: [] }) };
 
 export async function openFixture({ seed, plantedBug }: WorldOptions) {
   const ages = { markAgeMsMax: ageMsMax, navAgeMsMax: ageMsMax, lossValueAgeMsMax: ageMsMax };
@@ -90,7 +93,7 @@ export async function openFixture({ seed, plantedBug }: WorldOptions) {
   await finish(putFunds(fixture.outside.store, now()));
   await finish(putLimits(fixture.outside.store, now()));
   const doorPorts = platform.portsOf("operations");
-  const door = foreignEvents(plantAtDoor?.(doorPorts) ?? doorPorts).handlers;
+  const door = foreignEvents(plantAtDoor?.(doorPorts) ?? doorPorts, everyPriceCounts).handlers;
   const treasury = platform.processOf("treasury");
   let life: EngineLife = await fixture.start({ inSilence: true });
   const ledger: Ledger = booksOf(funds);

@@ -66,6 +66,8 @@ export const looseningWords: Readonly<Record<ChangingOperation, LooseningWord>> 
   SetWatchdogConfig: loosens("when watchdogs restrict and halt"),
   PauseWatchdog: loosens("when watchdogs restrict and halt"),
   ReleaseApproval: loosens("what is reserved for an order that was not sent"),
+  EndApproval: loosens("what is reserved for an order that another program manages", "yes"),
+  HandOverSource: loosens("who may speak of an order, and report its end", "yes"),
   RetryParked: said("events that were put aside"),
   DiscardParked: loosens("fills that are held", "yes, of what is held"),
   AcceptUnauditedChange: loosens("changes that have no event", "yes; a second person signs"),

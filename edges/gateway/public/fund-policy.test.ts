@@ -21,7 +21,12 @@ const bare = { fund_id: "omega", name: "Omega", mode: "LIVE", currency: "USD", h
 
 function seen(policy: FundPolicy | undefined, of: Partial<typeof fund> = {}, past?: { nav: string; nav_at: string }) {
   const policies = new Map(policy === undefined ? [] : [["omega", policy] as const]);
-  const shown = publicFund({ ...fund, valued_by: "desk", other_value_sources: ["stranger"], ...of }, policies, past, now);
+  const shown = publicFund(
+    { ...fund, valued_by: "desk", other_value_sources: ["stranger"], ...of },
+    policies,
+    past,
+    now,
+  );
   return shown === undefined ? undefined : JSON.parse(JSON.stringify(shown));
 }
 
