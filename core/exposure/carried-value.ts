@@ -74,7 +74,7 @@ export function carryFrom(
   return { nav, netFlows, since, lines, fees: new Map() };
 }
 
-/** A fill moved the books. A cross between strategies moves nothing of the fund. */
+/** A fill moved the books. The two legs of a cross move nothing of the fund together, and what one alone makes is an open end (`madeBy`). */
 export function carryFill({ lines, fees }: CarriedValue, books: Books, fill: ValuedFill): void {
   if (fill.kind === "CROSS") return;
   const { symbol, fee } = fill;
@@ -103,10 +103,10 @@ export function carriedNow(books: Books, fund: FundBook, { nav, lines, fees }: C
   return wholePlaces(value);
 }
 
-/** What a fill that may be untrue has made so far: what it brought less what it cost. Zero while that cannot be said. */
+/** What a fill that may be untrue, or one leg of a cross, has made so far: what it brought less what it cost. Zero while that cannot be said. */
 export function madeBy(books: Books, fund: FundBook, fill: ValuedFill): Decimal {
   const book = books.symbols.get(fill.symbol);
-  if (book === undefined || fill.kind === "CROSS") return decimal.zero;
+  if (book === undefined) return decimal.zero;
   const quantity = BigInt(directionOf(fill.side)) * decimal.parse(fill.quantity);
   const worth = worthOf(books, fund, book);
   const rate = rateTo(books, fund, fill.currency ?? book.facts?.currency ?? "") ?? decimal.one;

@@ -41,8 +41,12 @@ const blockOf = (cause: BlockCause, more: Partial<RiskBlock> = {}): RiskBlock =>
   ...more,
 });
 const openFill = (fill: Fill, id = "b-1"): RiskBlock => {
-  const { fill_id, order_id, price, side, quantity, fee, symbol } = fill;
-  const about = { fill_id, order_id, price, is_exit: false, side, quantity, ...(fee !== undefined && { fee }) };
+  const { fill_id, order_id, price, side, quantity, fee, kind, symbol } = fill;
+  const about = {
+    ...{ fill_id, order_id, price, is_exit: false, side, quantity },
+    ...(fee !== undefined && { fee }),
+    ...(kind !== undefined && { kind }),
+  };
   return blockOf("FILL_OUTSIDE_COLLAR", { block_id: id, symbol, fill: about });
 };
 const ended = (cause: BlockCause, by = "duty") => ({
@@ -133,6 +137,16 @@ describe("2, 3: while a fill is open", () => {
     ]);
     engine.acceptance.end(ended("FILL_OUTSIDE_COLLAR"));
     expect(hear(engine, navOf(3_800_000, 4), true).standing).toBe("VOUCHED");
+  });
+
+  it("one leg of a cross brings what it was sold for until the other leg is there", () => {
+    const engine = valued();
+    hear(engine, navOf(3_000_000, 2), true);
+    const leg = { ...sale, kind: "CROSS" as const };
+    engine.applyFill(leg);
+    engine.acceptance.open(openFill(leg));
+    const judged = hear(engine, navOf(3_800_000, 3), true);
+    expect([judged.standing, decimal.format(judged.counts)]).toEqual(["EXPLAINED", "3000000"]);
   });
 
   it("one from outside is explained with it and without it, and vouched for neither way", () => {

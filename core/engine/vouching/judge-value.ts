@@ -209,8 +209,8 @@ function openEnds(state: EngineState, fund: FundBook | undefined): OpenEnds {
   for (const { fill, symbol } of blocksOf(blockBook, fund.id)) {
     if (fill?.side === undefined || fill.quantity === undefined || symbol === undefined) continue;
     ends.isOpen = true;
-    const { side, quantity, price, fee, kind } = fill;
-    const made = madeBy(books, fund, { symbol, side, quantity, price, fee, kind });
+    const { side, quantity, price, fee } = fill;
+    const made = madeBy(books, fund, { symbol, side, quantity, price, fee });
     if (made > 0n) ends.down = plus(ends.down, made);
     else ends.up = minus(ends.up, made);
   }

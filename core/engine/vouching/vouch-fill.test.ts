@@ -39,6 +39,19 @@ describe("a fill", () => {
     ],
     ["one leg", "CROSS_ONE_LEG", { kind: "CROSS" }, {}],
     ["the second leg", undefined, { kind: "CROSS" }, { hasOtherLeg: true }],
+    ["the second leg with a fee", "FILL_FEE_ODD", { kind: "CROSS", fee: "-1000" }, { hasOtherLeg: true }],
+    [
+      "a settlement on its day, with a fee",
+      "FILL_FEE_ODD",
+      { kind: "SETTLEMENT", symbol: "SPY-C500", filled_at: instant.format(expiry), fee: "-1000000" },
+      {},
+    ],
+    [
+      "a settlement of ours, with a fee",
+      undefined,
+      { kind: "SETTLEMENT", symbol: "SPY-C500", fee: "-1000000" },
+      { publisher: undefined },
+    ],
     ["a seed", "FILL_KIND_UNVOUCHED", { kind: "SEED" }, {}],
     ["an adjustment", "FILL_KIND_UNVOUCHED", { kind: "ADJUSTMENT" }, {}],
     ["an adjustment of ours", undefined, { kind: "ADJUSTMENT" }, { publisher: undefined }],
@@ -88,6 +101,11 @@ describe("a fill", () => {
   ])("%s: %s", (_what, cause, differs, standing) => {
     const found = engineFixture().acceptance.unvouched({ ...base, ...differs }, { ...known, ...standing }, now);
     expect(found.map((one) => one.cause)).toEqual(cause === undefined ? [] : [cause]);
+  });
+
+  test("one leg with an odd fee: the other leg does not end that", () => {
+    const found = engineFixture().acceptance.unvouched({ ...base, kind: "CROSS", fee: "-1000" }, known, now);
+    expect(found.map((one) => one.cause)).toEqual(["FILL_FEE_ODD", "CROSS_ONE_LEG"]);
   });
 
   test("invariant 2: before the fund's first value seeds and fills without an order loosen nothing", () => {

@@ -4,7 +4,7 @@
 // Invariants (vouch-fill.test.ts names them):
 //  1. Our own order management's seeds, adjustments, crosses, settlements and corporate actions are vouched for; so is a foreign trade whose order was asked about.
 //  2. Before a fund's first value there is nothing that a seed, or a fill without an order, could loosen: whoever begins brings books along.
-//  3. A fee and a date are judged whoever reports them.
+//  3. The fee and the date of a trade are judged whoever reports them, and any fee of a foreign program.
 import * as decimal from "../../../contracts/src/decimal.ts";
 import type { Instant } from "../../../contracts/src/instant.ts";
 import * as instant from "../../../contracts/src/instant.ts";
@@ -55,8 +55,12 @@ export function whyUnvouched(
   const multiplier = toDecimal(book?.facts?.multiplier ?? oneUnit);
   const endsAt = book?.option?.endsAt ?? Number.NaN;
   const ofKind = kind === "TRADE" ? ofTrade(fill, standing, hasValue) : ofOther(fill, standing, { hasValue, endsAt });
-  const odd = kind === "TRADE" ? [ofFee(fill, multiplier), ofDate(fill, standing, now)] : [];
-  return [ofKind, ...odd].filter((one) => one !== undefined);
+  const isJudged = kind === "TRADE" || standing.publisher !== undefined;
+  const ofItsFee = isJudged ? ofFee(fill, multiplier) : undefined;
+  const ofItsDate = kind === "TRADE" ? ofDate(fill, standing, now) : undefined;
+  // The other leg ends what one leg opened, and says nothing about a fee.
+  const found = kind === "CROSS" ? [ofItsFee, ofKind] : [ofKind, ofItsFee, ofItsDate];
+  return found.filter((one) => one !== undefined);
 }
 
 /** Invariants 1 and 2. */
