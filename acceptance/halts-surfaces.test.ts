@@ -415,7 +415,8 @@ describe("bad input", () => {
     const latched = fixture.fixture.tables.risk.halts.filter(({ fund_id: id }) => id === "gamma");
     expect(latched.map((one) => [one.reason.length, one.reason.slice(0, 14)])).toEqual([
       [2_000, " first second "],
-      [2_000, " first second "],
+      // At a person's door it is marked instead, so that nothing of it is lost.
+      [2_000, "⟨U+0007⟩first⟨"],
     ]);
   });
 

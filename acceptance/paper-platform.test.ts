@@ -79,6 +79,7 @@ describe(`the paper treasury, seed ${seed}`, () => {
       "borrow 1",
       "restricted 1",
       "calendars 1",
+      "venues 1",
     ]);
     expect(fixture.reported(subjects.fillsCreated).map(({ fill_id }) => fill_id)).toEqual(
       paperPositions.map(seedFillId),
@@ -311,7 +312,7 @@ describe("the procedures of treasury", () => {
     expect((await set({ reason: "a\nb" })).denial.code).toBe("REFERENCE_INVALID");
     expect((await set({ content_json: '[{"symbol":"XOM"}]' })).denial.reason).toMatch(/^restricted\.0\.reason: /);
     await expect(set({ kind: "weather" })).rejects.toThrow(/no such kind/);
-    expect(fixture.reported(subjects.referenceChanged)).toHaveLength(6);
+    expect(fixture.reported(subjects.referenceChanged)).toHaveLength(7);
 
     const answer = await set({});
     expect(answer).toMatchObject({ kind: "restricted", version: 2, set_by: "operator:duty", reason: "quiet period" });

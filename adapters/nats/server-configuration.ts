@@ -96,7 +96,7 @@ function wireName(subject: string, name: string): string {
 }
 
 /** A login of somebody's own for a program that does all three: orders and fills, values, prices. */
-export function ownLogin(login: string): NatsUser {
+function ownLogin(login: string): NatsUser {
   const heardAs = new Map<string, string>();
   for (const { login: of, hears } of foreignPublishers)
     for (const { name, filter } of hears) heardAs.set(filter, `${login}${name.slice(of.length)}`);

@@ -85,6 +85,7 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "research.backtest": unaudited("A backtest follows from the market's seed and the code."),
   "reference.get": onlyReads,
   "reference.standing": onlyReads,
+  "reference.value-sources": onlyReads,
   "reference.set": tells("referenceChanged", "referenceRequested"),
   "riskengine.seed": tells("envelopeUpdated"),
   "risk.envelope": tells("envelopeUpdated"),

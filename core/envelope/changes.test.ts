@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type RiskEnvelope, riskEnvelope } from "../../contracts/src/records/envelope.ts";
-import { envelopeWords } from "../../contracts/src/records/envelope-fields.ts";
+import { envelopeWords } from "../../testkit/authority/envelope-words.ts";
 import { inputCount } from "../../testkit/full-count.ts";
 import { exampleEnvelope } from "../../testkit/record-examples.ts";
 import { type EnvelopeEffect, loosens } from "./changes.ts";

@@ -1,5 +1,5 @@
 // What a change of an envelope does, field by field: it loosens what lets more through, and tightens what lets less through. An update
-// that loosens anything loosens as a whole, however much else it tightens. contracts/src/records/envelope-fields.ts says it in words, for every field.
+// that loosens anything loosens as a whole, however much else it tightens. testkit/authority/envelope-words.ts says it in words, for every field.
 import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
 
 export type EnvelopeEffect = "TIGHTENS" | "LOOSENS" | "NEUTRAL";

@@ -27,7 +27,7 @@ export function hearMark(books: Books, mark: Mark): HeardMark {
 }
 
 /** For whose funds it is the price now. */
-export interface HeardMark {
+interface HeardMark {
   readonly live: boolean;
   readonly paper: boolean;
 }

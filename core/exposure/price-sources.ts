@@ -10,7 +10,7 @@
 import { type Instant, millisecondsBetween, parse } from "../../contracts/src/instant.ts";
 import { isSimulated, type Mark } from "../../contracts/src/records/market.ts";
 
-export interface PriceStanding {
+interface PriceStanding {
   /** WAITS: it is named, and one before it in the list counts. NOT_YOURS: another's, or nobody's who is named. */
   readonly kind: "COUNTS" | "WAITS" | "NOT_YOURS";
   /** Whose count: the named ones, or the one that does. */

@@ -16,7 +16,7 @@ export const foreignKinds = ["orders", "fills", "values"] as const;
 export type ForeignKind = (typeof foreignKinds)[number];
 
 /** Both ends included. */
-export interface NumberRange {
+interface NumberRange {
   readonly from: number;
   readonly to: number;
 }
@@ -37,7 +37,7 @@ export interface ForeignPosition {
   readonly refused?: readonly RefusedNumber[] | undefined;
 }
 
-export interface RefusedNumber {
+interface RefusedNumber {
   readonly number: number;
   readonly code: string;
 }

@@ -147,7 +147,7 @@ function unknownDenial(order: Order, view: FundView): Denial | undefined {
   }
   if (!view.amendsAnother) return undefined;
   if (view.amendRefusal === "not yours") {
-    const reason = `Order ${quoted(order.order_id)} was asked for by another source, which alone may ask again. Choose another order_id.`;
+    const reason = `Order ${quoted(order.order_id)} was asked for by another source, which alone may ask again: choose another order_id.`;
     return { code: "ORDER_NOT_YOURS", reason };
   }
   const reason = `Order ${quoted(order.order_id)} ${unamendable[view.amendRefusal ?? "another"]}.`;

@@ -1,8 +1,8 @@
 // The part of docs/authority.md about what loosens: which operations, which fields, what that takes, and what becomes of it in a halt.
 import { changesState, type Operation, operations } from "../../contracts/src/authority.ts";
-import { envelopeWords } from "../../contracts/src/records/envelope-fields.ts";
-import { looseningWords } from "../../contracts/src/records/loosening.ts";
 import { type FieldLoosens, type KindWord, referenceWords } from "../../contracts/src/records/reference-fields.ts";
+import { envelopeWords } from "../../testkit/authority/envelope-words.ts";
+import { looseningWords } from "../../testkit/authority/loosening-words.ts";
 
 const changing = (Object.keys(operations) as Operation[]).filter(changesState);
 
@@ -91,7 +91,7 @@ export function looseningSection(): readonly string[] {
   return [
     "## What loosens",
     "",
-    "Whatever a gate reads is declared: in `contracts/src/records/loosening.ts` by operation, in `contracts/src/records/reference-fields.ts` and `envelope-fields.ts` field by field. An operation or a field without its word does not",
+    "Whatever a gate reads is declared: in `testkit/authority/loosening-words.ts` by operation, in `testkit/authority/envelope-words.ts` and `contracts/src/records/reference-fields.ts` field by field. An operation or a field without its word does not",
     "compile, and a field that is met without one loosens. One field that loosens makes the whole change loosen.",
     "",
     "| operation | what gates read of it | loosens? | second factor? | in a halt? |",

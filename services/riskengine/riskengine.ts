@@ -30,19 +30,13 @@ import { createEndApproval, type EndApproval } from "./approvals/end-approval.ts
 import { heardTime } from "./approvals/heard-time.ts";
 import { createAcceptBlock } from "./blocks/accept-block.ts";
 import { createFillBlocks } from "./blocks/fill-blocks.ts";
-import { createFundBlocks, type FundBlocks } from "./blocks/fund-blocks.ts";
-import { createValueBlocks } from "./blocks/value-blocks.ts";
+import { createFundBlocks } from "./blocks/fund-blocks.ts";
 import { createChecks, keyWindowMs } from "./checks.ts";
 import { type StartedSource, startConditionSources } from "./condition-sources.ts";
 import { createEnvelopes } from "./envelopes.ts";
 import { createFigures, type Figures } from "./figures.ts";
-import { createForeignEvents } from "./foreign/foreign-events.ts";
+import { foreignParts } from "./foreign/foreign-parts.ts";
 import { createForeignPosition } from "./foreign/foreign-position.ts";
-import { watchGapBlocks } from "./foreign/gap-blocks.ts";
-import { watchHeldFills } from "./foreign/held-fills.ts";
-import { createNotYours } from "./foreign/not-yours.ts";
-import { hearRefused } from "./foreign/refused-events.ts";
-import { createSpokenFor } from "./foreign/spoken-for.ts";
 import { haltStatusOf } from "./halt-status.ts";
 import { type HaltWatch, watchHalts } from "./halt-watch.ts";
 import { createHalts, type Halts } from "./halts.ts";
@@ -58,8 +52,8 @@ import { createListLosses } from "./losses/list-losses.ts";
 import { createReserveWithdrawal } from "./losses/withdrawals.ts";
 import type { AskRiskOfficer } from "./officer.ts";
 import { createHandOver } from "./ownership/hand-over.ts";
-import { createOrderOwnership, type OrderOwnership } from "./ownership/order-ownership.ts";
-import { createTouchedOrders, type TouchedOrders } from "./ownership/touched-orders.ts";
+import { createOrderOwnership } from "./ownership/order-ownership.ts";
+import { createTouchedOrders } from "./ownership/touched-orders.ts";
 import { type ReferenceWatch, watchReference } from "./reference-watch.ts";
 import { watchRestrictions } from "./restriction-watch.ts";
 import { riskOfficer } from "./risk-officer.ts";
@@ -204,33 +198,6 @@ function haltHandlers(halts: Halts, getHaltStatus: ReturnType<typeof haltStatusO
 async function rememberValues({ riskStore, clock }: ServicePorts, engine: Engine): Promise<void> {
   const navs = (await riskStore.navs()).filter(({ as_of }) => !isAhead(parse(as_of), clock.now()));
   for (const nav of navs) engine.values.remember(nav);
-}
-
-interface ForeignOptions {
-  readonly ports: ServicePorts;
-  readonly engine: Engine;
-  readonly reference: ReferenceWatch;
-  readonly ownership: OrderOwnership;
-  readonly touched: TouchedOrders;
-}
-
-/** Judges and counts what foreign programs publish, and blocks funds whose events have gaps, whose fills are held, or whose values nothing explains. */
-function foreignParts({ ports, engine, reference, ...owned }: ForeignOptions, blocks: FundBlocks) {
-  const spokenFor = createSpokenFor();
-  const gapBlocks = watchGapBlocks({ ports, engine, blocks, reference, spokenFor });
-  const heldFills = watchHeldFills({ ports, engine, blocks, reference });
-  const counted = gapBlocks.wake;
-  const refused = hearRefused({ ports, counted });
-  const values = createValueBlocks({ ports, engine, blocks });
-  const notYours = createNotYours(ports);
-  return {
-    gapBlocks,
-    heldFills,
-    refused,
-    values,
-    notYours,
-    foreign: createForeignEvents({ ports, reference, counted, notYours, spokenFor, ...owned }),
-  };
 }
 
 function exposuresOf(engine: Engine) {

@@ -18,7 +18,7 @@ export function namedSources({
   const ofVenues = new Map(venues.map(({ venue, priced_by: named }) => [venue, named]));
   return new Map(
     instruments.flatMap(({ symbol, venue = "", priced_by: own }) => {
-      const named = own ?? ofVenues.get(venue);
+      const named = own === undefined || own.length === 0 ? ofVenues.get(venue) : own;
       return named === undefined ? [] : [[symbol, named] as const];
     }),
   );

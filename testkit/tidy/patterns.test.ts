@@ -14,6 +14,7 @@ const rooms = ["contracts/src", "core", "ports", "adapters", "services", "edges"
 /** Patterns that never see a text from outside, with the reason. */
 const insideOnly: Readonly<Record<string, string>> = {
   "adapters/postgres/migrations/0056-token-funds.ts": "bodies of functions of the migration before",
+  "adapters/postgres/migrations/0062-token-logins.ts": "bodies of functions of the migration before",
   "core/state/wording.ts": "digits of an amount that was computed here, forty at most",
   "edges/words/figures.ts": "digits of one figure",
   "edges/ctl/failure.ts": "the error codes of the runtime",

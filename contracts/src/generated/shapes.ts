@@ -432,8 +432,8 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   ]},
   EndApprovalRequest: {"isRequest":true,"fields":[
     {"name":"order_id","type":"text","description":"The order.","kind":"ID","required":true},
-    {"name":"reason","type":"text","description":"Why, in your words; without a reason it is refused.","maxLength":10000},
-    {"name":"step_up_proof","type":"text","description":"A proof for EndApproval with order_id and reason.","maxLength":500},
+    {"name":"reason","type":"text","description":"Why, in your words; without a reason it is refused.","typed":true,"maxLength":10000},
+    {"name":"step_up_proof","type":"text","description":"A proof for EndApproval with order_id and reason.","maxLength":500,"asItIs":"a proof"},
   ]},
   EndRestrictionRequest: {"isRequest":true,"fields":[
     {"name":"restriction_id","type":"text","description":"The restriction.","kind":"ID","required":true},
@@ -732,10 +732,10 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   ]},
   HandOverRequest: {"isRequest":true,"fields":[
     {"name":"from","type":"text","description":"The source that has the orders.","kind":"LINE","required":true,"minLength":1,"maxLength":200,"example":"desk"},
-    {"name":"to","type":"text","description":"The source that has them from then on.","kind":"LINE","required":true,"minLength":1,"maxLength":200,"example":"desk-2"},
+    {"name":"to","type":"text","description":"The source that has them from then on.","kind":"LINE","required":true,"minLength":1,"maxLength":200,"example":"desk-2","asItIs":"names what exists"},
     {"name":"order_id","type":"text","optional":true,"description":"Only this order; every one when absent.","kind":"ID"},
-    {"name":"reason","type":"text","description":"Why, in your words; without a reason it is refused.","maxLength":10000},
-    {"name":"step_up_proof","type":"text","description":"A proof for HandOverSource with from, to, order_id where it is named, and reason.","maxLength":500},
+    {"name":"reason","type":"text","description":"Why, in your words; without a reason it is refused.","typed":true,"maxLength":10000},
+    {"name":"step_up_proof","type":"text","description":"A proof for HandOverSource with from, to, order_id where it is named, and reason.","maxLength":500,"asItIs":"a proof"},
   ]},
   HandedOver: {"fields":[
     {"name":"from","type":"text"},
@@ -809,6 +809,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"strike","type":"text","optional":true},
     {"name":"right","type":"text","optional":true,"description":"CALL or PUT."},
     {"name":"priced_by","type":"text","list":true,"description":"Whose prices of it count, the first before the others; empty: those that its venue names."},
+    {"name":"price_jump_max","type":"text","optional":true,"description":"A decimal: how far its price may move at once before it has to be confirmed, as a fraction. Absent: risk.price_jump_max."},
   ]},
   Instruments: {"fields":[
     {"name":"instruments","type":"message","message":"Instrument","list":true},

@@ -100,7 +100,6 @@ export const testSymbol = "TEST";
 /** Sources of prices, the first before the others: tokens' names over gRPC, logins' over NATS. */
 export const pricedBy = z
   .array(idText)
-  .min(1)
   .max(5)
   .refine((names) => new Set(names).size === names.length, "expected each source once");
 
@@ -124,7 +123,7 @@ export const instrument = z
     /** The name of its trading calendar. */
     calendar: idText,
     venue: nameText.optional(),
-    /** Whose prices of it count, the first before the others; absent: those that its venue names. */
+    /** Whose prices of it count, the first before the others; absent or empty: those that its venue names. */
     priced_by: pricedBy.optional(),
     /** Options only. */
     underlying: symbolText.optional(),

@@ -122,7 +122,7 @@ export function calendarReferenceOf(definition: CalendarDefinition): CalendarRef
 }
 
 /** A venue, as instruments name it, and whose prices of what is traded there count. */
-const venueReference = z.strictObject({ venue: nameText, priced_by: pricedBy });
+const venueReference = z.strictObject({ venue: nameText, priced_by: pricedBy.min(1) });
 
 /** The content of each kind. */
 export const referenceContents = {

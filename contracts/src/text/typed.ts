@@ -4,7 +4,7 @@
 import { z } from "zod";
 import { clean, replaceUnseen } from "./clean.ts";
 
-export const typedFormat = "typed-text";
+const typedFormat = "typed-text";
 
 const typedTexts = z.registry<{ readonly typed: true }>();
 const takenAsItIs = z.registry<{ readonly why: string }>();

@@ -43,7 +43,12 @@ const blockOf = (cause: BlockCause, more: Partial<RiskBlock> = {}): RiskBlock =>
 const openFill = (fill: Fill, id = "b-1"): RiskBlock => {
   const { fill_id, order_id, price, side, quantity, fee, kind, symbol } = fill;
   const about = {
-    ...{ fill_id, order_id, price, is_exit: false, side, quantity },
+    fill_id,
+    order_id,
+    price,
+    is_exit: false,
+    side,
+    quantity,
     ...(fee !== undefined && { fee }),
     ...(kind !== undefined && { kind }),
   };

@@ -63,7 +63,7 @@ export interface Values {
 }
 
 /** What a person accepts, with what it was judged by. */
-export type ShownValue = NonNullable<RiskBlock["value"]>;
+type ShownValue = NonNullable<RiskBlock["value"]>;
 
 /** How long steps below the bound are added up. */
 const sameDayMs = 86_400_000;

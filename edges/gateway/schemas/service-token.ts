@@ -4,6 +4,7 @@ import { isLoginName } from "../../../contracts/src/foreign-events.ts";
 import * as instant from "../../../contracts/src/instant.ts";
 import { ownProcesses } from "../../../contracts/src/platform-services.ts";
 import { idText } from "../../../contracts/src/records/fields.ts";
+import { asItIs } from "../../../contracts/src/text/typed.ts";
 import type { IssuedToken, ServiceToken } from "../../../ports/identity.ts";
 import { wholeAsked } from "./asked-numbers.ts";
 import { actorText, operationName, reasonLine, timeText } from "./fields.ts";
@@ -38,7 +39,12 @@ const fundList = z
   .meta({ description: "The funds that the token may speak of; every fund when absent." });
 
 const loginList = z
-  .array(z.string().refine(isLoginName, { message: "expected 1 to 64 letters, digits, - and _" }))
+  .array(
+    asItIs(
+      z.string().refine(isLoginName, { message: "expected 1 to 64 letters, digits, - and _" }),
+      "its rule lets through nothing else",
+    ),
+  )
   .min(1)
   .max(16)
   .refine((names) => new Set(names).size === names.length, { message: "expected each login once" })

@@ -12470,7 +12470,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Why, in your words; without a reason it is refused. */
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; without a reason it is refused.
+                     */
                     reason?: string;
                     /** @description A proof for EndApproval with order_id and reason. */
                     step_up_proof?: string;
@@ -13995,7 +13998,10 @@ export interface operations {
                     to: string;
                     /** @description Only this order; every one when absent. */
                     order_id?: string;
-                    /** @description Why, in your words; without a reason it is refused. */
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; without a reason it is refused.
+                     */
                     reason?: string;
                     /** @description A proof for HandOverSource with from, to, order_id where it is named, and reason. */
                     step_up_proof?: string;

@@ -97,6 +97,8 @@ export interface Instrument {
     | undefined;
   /** Whose prices of it count, the first before the others; empty: those that its venue names. */
   priced_by: string[];
+  /** A decimal: how far its price may move at once before it has to be confirmed, as a fraction. Absent: risk.price_jump_max. */
+  price_jump_max?: string | undefined;
 }
 
 export interface FundStatus {
@@ -552,6 +554,7 @@ function createBaseInstrument(): Instrument {
     strike: undefined,
     right: undefined,
     priced_by: [],
+    price_jump_max: undefined,
   };
 }
 
@@ -601,6 +604,9 @@ export const Instrument: MessageFns<Instrument> = {
     }
     for (const v of message.priced_by) {
       writer.uint32(122).string(v!);
+    }
+    if (message.price_jump_max !== undefined) {
+      writer.uint32(130).string(message.price_jump_max);
     }
     return writer;
   },
@@ -736,6 +742,14 @@ export const Instrument: MessageFns<Instrument> = {
             }
 
             message.priced_by.push(reader.string());
+            continue;
+          }
+          case 16: {
+            if (tag !== 130) {
+              break;
+            }
+
+            message.price_jump_max = reader.string();
             continue;
           }
         }

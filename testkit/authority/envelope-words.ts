@@ -1,6 +1,6 @@
 // What a change of a fund's limits does, declared once for every field of the envelope: docs/authority.md shows it, and core/envelope/changes.ts judges by it
 // (changes.test.ts holds the two against each other). A field that is added to the envelope has to get its word here; what has none loosens.
-import type { RiskEnvelope } from "./envelope.ts";
+import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
 
 /** When a change of the field loosens; NEVER of what the engine writes, or what names the envelope. */
 type EnvelopeLoosens =

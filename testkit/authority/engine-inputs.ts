@@ -1,8 +1,8 @@
 // Everything that the engine is told, and from which operations it follows: whatever a gate reads came in by one of these. A method that is added to the engine
-// is either asked (it is in `Asked`) or has to get its word here, and the operations have theirs in contracts/src/records/loosening.ts. So nothing reaches a gate that
+// is either asked (it is in `Asked`) or has to get its word here, and the operations have theirs in loosening-words.ts. So nothing reaches a gate that
 // is not classified.
 import type { ChangingOperation } from "../../contracts/src/authority.ts";
-import type { Engine } from "./engine.ts";
+import type { Engine } from "../../core/engine/engine.ts";
 
 /** Those that change nothing that a gate reads, beside the order itself. */
 type Asked =

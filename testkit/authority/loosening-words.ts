@@ -1,6 +1,6 @@
 // What every operation that changes something does to what the gates read, declared once: docs/authority.md shows it. An operation that is added has to get
-// its word here, or it does not compile. What loosens field by field has a declaration of its own (reference-fields.ts, envelope-fields.ts).
-import type { ChangingOperation } from "../authority.ts";
+// its word here, or it does not compile. What loosens field by field has a declaration of its own (contracts/src/records/reference-fields.ts, envelope-words.ts).
+import type { ChangingOperation } from "../../contracts/src/authority.ts";
 
 type Loosens =
   /** No gate reads it. */

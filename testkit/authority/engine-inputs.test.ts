@@ -1,8 +1,8 @@
 // Nothing reaches a gate that is not classified: every operation that tells the engine something has its word, and every word that is no "nothing" is about
 // something that the engine is told.
 import { expect, it } from "vitest";
-import { looseningWords } from "../../contracts/src/records/loosening.ts";
-import { inputOperations } from "./classified-inputs.ts";
+import { inputOperations } from "./engine-inputs.ts";
+import { looseningWords } from "./loosening-words.ts";
 
 const operations = new Set(Object.values(inputOperations).flatMap((by) => (typeof by === "string" ? [] : by)));
 
