@@ -66,7 +66,8 @@ export const acceptBlock: Act = (parts) => {
   const drawn = opened.length === 0 || prng.chance(0.1) ? undefined : one(prng, opened);
   const blockId =
     drawn === undefined ? "block-nobody" : riskBlock.parse(JSON.parse(decoder.decode(drawn.payload))).block_id;
-  return asOfficer(parts, "RiskEngine", "AcceptBlock", { block_id: blockId, reason: someReason(parts) });
+  const request = { block_id: blockId, more_block_ids: [], gaps: [], reason: someReason(parts) };
+  return asOfficer(parts, "RiskEngine", "AcceptBlock", request);
 };
 
 const beforeSending: ReadonlySet<string> = new Set(["PENDING_CHECK", "ACCEPTED"]);
