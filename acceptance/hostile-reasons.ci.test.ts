@@ -169,6 +169,8 @@ describe("in a browser", () => {
     expect(banner?.height).toBeLessThan((page.viewportSize()?.height ?? 0) / 2);
     await sign.click();
     await page.getByTestId("danger-dialog").locator(".fields dd").first().waitFor();
+    // What it hits is asked for meanwhile, and stands in the dialog when it is known or cannot be.
+    await page.getByTestId("danger-dialog").getByText("reading…").waitFor({ state: "detached" });
     return (await page.evaluate(readDialog)) as Read;
   }
 

@@ -50,7 +50,7 @@ export const paperVictims: readonly string[] = ["oms", "treasury", "riskengine",
 export async function runPaperRounds({ seed, victims, loadMsMax, say }: PaperRoundsOptions): Promise<PaperSummary> {
   const startedAtMs = Date.now();
   const throws = prng(seed);
-  const fixture = await openPaperFixture("paper", configuration);
+  const fixture = await openPaperFixture("paper-rounds", configuration);
   const orders = runPaperOrders(fixture, throws.fork("orders"));
   let booksCompared = 0;
   let auditEntries = 0;
