@@ -3785,6 +3785,11 @@ export interface components {
             submitted_by?: string;
             /** @description What the market quoted when it was created and sent; absent where it was not known then. In answers to GetOrder and ListOrders. */
             quotes?: components["schemas"]["OrderQuotes"];
+            /**
+             * Format: decimal
+             * @description The quantity that was asked for, of a marked exit that was cut to what its strategy holds beyond its other exits. Decimal.
+             */
+            cut_from?: string;
         };
         OrderStatuses: {
             /** @description What was open, and what became of each. */
@@ -7403,7 +7408,8 @@ export interface operations {
                      *               "ask": "187.25",
                      *               "quoted_at": "2026-11-17T14:30:00.000000Z"
                      *             }
-                     *           }
+                     *           },
+                     *           "cut_from": "187.25"
                      *         }
                      *       ],
                      *       "audit_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0"
@@ -7658,7 +7664,8 @@ export interface operations {
                      *             "ask": "187.25",
                      *             "quoted_at": "2026-11-17T14:30:00.000000Z"
                      *           }
-                     *         }
+                     *         },
+                     *         "cut_from": "187.25"
                      *       }
                      *     ]
                      */
@@ -7836,7 +7843,8 @@ export interface operations {
                      *           "ask": "187.25",
                      *           "quoted_at": "2026-11-17T14:30:00.000000Z"
                      *         }
-                     *       }
+                     *       },
+                     *       "cut_from": "187.25"
                      *     }
                      */
                     "application/json": components["schemas"]["OrderStatus"];
@@ -7999,7 +8007,8 @@ export interface operations {
                      *           "ask": "187.25",
                      *           "quoted_at": "2026-11-17T14:30:00.000000Z"
                      *         }
-                     *       }
+                     *       },
+                     *       "cut_from": "187.25"
                      *     }
                      */
                     "application/json": components["schemas"]["OrderStatus"];
@@ -8195,7 +8204,8 @@ export interface operations {
                      *           "ask": "187.25",
                      *           "quoted_at": "2026-11-17T14:30:00.000000Z"
                      *         }
-                     *       }
+                     *       },
+                     *       "cut_from": "187.25"
                      *     }
                      */
                     "application/json": components["schemas"]["OrderStatus"];
@@ -8377,7 +8387,8 @@ export interface operations {
                      *           "ask": "187.25",
                      *           "quoted_at": "2026-11-17T14:30:00.000000Z"
                      *         }
-                     *       }
+                     *       },
+                     *       "cut_from": "187.25"
                      *     }
                      */
                     "application/json": components["schemas"]["OrderStatus"];
