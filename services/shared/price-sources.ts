@@ -1,5 +1,5 @@
 // Whose prices count, for those who hear prices and follow no reference data otherwise: it is read again at most once a second, and only while prices from
-// outside come.
+// outside come. While it could never be read, nobody knows who is named, and no price from outside counts.
 
 import { messageOf } from "../../contracts/src/fault.ts";
 import { type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
@@ -9,6 +9,7 @@ import type { Reference } from "../../ports/reference-data.ts";
 import type { ServicePorts } from "./service.ts";
 
 const lookEveryMs = 1_000;
+const unknown: ReturnType<PriceSources["ask"]> = { kind: "WAITS", whose: [] };
 
 /** By symbol: an instrument's own, else its venue's. */
 export function namedSources({
@@ -39,11 +40,16 @@ export function followPriceSources({
   let change: number | undefined;
   let lookedAt: Instant | undefined;
 
+  const sources = createPriceSources({
+    namedFor: (symbol) => named.get(symbol),
+    markAgeMsMax: settings.risk.markAgeMsMax,
+  });
+  const isUnknown = (source: string): boolean => change === undefined && !isSimulated({ source });
+
   return {
-    ...createPriceSources({
-      namedFor: (symbol) => named.get(symbol),
-      markAgeMsMax: settings.risk.markAgeMsMax,
-    }),
+    ...sources,
+    judge: (mark, now) => (isUnknown(mark.source) ? unknown : sources.judge(mark, now)),
+    ask: (mark, now) => (isUnknown(mark.source) ? unknown : sources.ask(mark, now)),
     async look(mark) {
       const now = clock.now();
       if (isSimulated(mark)) return;
@@ -55,7 +61,7 @@ export function followPriceSources({
         named = namedSources(reference);
         change = reference.change;
       } catch (thrown) {
-        // What was read last counts on.
+        // What was read last counts on; before, nothing from outside does.
         log.warn("whose prices count cannot be read", { reason: messageOf(thrown) });
       }
     },
