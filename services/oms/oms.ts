@@ -29,6 +29,7 @@ import { seedPositions } from "./seed-positions.ts";
 import { settleOptions } from "./settling.ts";
 import { createSignals } from "./signals/signals.ts";
 import { createSlicing, type Slicing } from "./slicing.ts";
+import { sweepStrategies } from "./strategy-sweep.ts";
 import { createSubmitting } from "./submitting.ts";
 import { trimKeys } from "./trim-keys.ts";
 import { sweepUnjudged } from "./unjudged-sweep.ts";
@@ -57,6 +58,7 @@ async function assemble(ports: ServicePorts, parts: Parts) {
   const cancelling = createCancelling(ports, bells);
   const sweep = parts.add("halt sweep", await sweepHalts(ports, cancelling));
   parts.add("unjudged sweep", await sweepUnjudged(ports, cancelling));
+  parts.add("strategy sweep", await sweepStrategies(ports, cancelling));
   const check = createChecking(ports);
   const routing = createRouting({ ports, bells, haltsHeard: sweep.halts, quotes });
   const slicing = createSlicing({ ports, instruments, cancelling, bells, quotes });
