@@ -5,6 +5,7 @@
 //  1. Every limit of the envelope and every loss limit that is on has a row. What cannot be counted has a reason, and the band 100.
 //  2. `used` and `allowed` are those of headroom and of the list of losses, letter by letter.
 //  3. The band is the highest that the share has reached, exactly; a limit of zero is used up.
+//  4. While something of the fund is open a row has the other end as well, and the cause: `used` and `allowed` are the worse one. A row whose ends are one has neither.
 import type { Decimal } from "../../contracts/src/decimal.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { LimitUse, Loss } from "../../contracts/src/generated/svc/v1/riskengine.ts";
@@ -12,9 +13,10 @@ import * as instant from "../../contracts/src/instant.ts";
 import type { Envelope } from "../envelope/envelope.ts";
 import { navOf } from "../exposure/nav-limits.ts";
 import * as amounts from "../money/amount.ts";
-import { type Notional, product, zeroNotional } from "../money/exact.ts";
+import { isMore, type Notional, product, zeroNotional } from "../money/exact.ts";
 import type { FundView } from "../state/view.ts";
 import { centsDown, centsUp, imagine, limitsInForce } from "./limits-in-force.ts";
+import { lossCause, type OtherEnd, otherEndOf } from "./other-end.ts";
 import type { EngineState } from "./state.ts";
 
 const bands = [100n, 95n, 90n, 85n, 75n, 50n];
@@ -27,16 +29,51 @@ export function exposureUse(
   symbols: readonly string[],
   askedAt: instant.Instant,
 ): readonly LimitUse[] {
+  const fund = state.books.funds.get(fundId);
+  const other = fund === undefined ? undefined : otherEndOf(state.books, fund);
   return symbols.flatMap((symbol) => {
     const { at } = imagine(state, { fundId, symbol, side: "BUY" }, askedAt);
     const { envelope } = state.view;
     const row = { fund_id: fundId, limit: "max_position_pct", scope: symbol, as_of: instant.format(at) };
     const limits = envelope === undefined ? [] : limitsInForce(state.view, envelope);
     if (limits.length === 0) return [uncounted(row, whyUncounted(state.view))];
-    return limits.map(({ field, scope, used, allowed }) =>
-      counted({ ...row, limit: field, scope }, centsUp(used), centsDown(allowed)),
-    );
+    const most = other?.nav === undefined || envelope === undefined ? [] : atValue(state.view, envelope, other.nav);
+    return limits.map(({ field, scope, used, allowed }, index) => ({
+      ...counted({ ...row, limit: field, scope }, centsUp(used), centsDown(allowed)),
+      ...endsOf(other, { field, scope, used, allowed, most: most[index]?.allowed }),
+    }));
   });
+}
+
+/** The same limits if the fund were worth that much. */
+function atValue(view: FundView, envelope: Envelope, nav: amounts.Amount): ReturnType<typeof limitsInForce> {
+  return limitsInForce({ ...view, nav }, envelope);
+}
+
+interface Judged {
+  readonly field: string;
+  readonly scope: string;
+  readonly used: Notional;
+  readonly allowed: Notional;
+  /** If the fund is worth the most that it may be. */
+  readonly most: Notional | undefined;
+}
+
+/** Invariant 4. */
+function endsOf(
+  other: OtherEnd | undefined,
+  { field, scope, used, allowed, most }: Judged,
+): Pick<LimitUse, "used_least" | "allowed_most" | "cause"> {
+  if (other === undefined) return {};
+  const least = other.least(field, scope);
+  const isLess = least !== undefined && isMore(used, least);
+  const isHigher = most !== undefined && isMore(most, allowed);
+  if (!isLess && !isHigher) return {};
+  return {
+    ...(isLess && { used_least: centsDown(least) }),
+    ...(isHigher && { allowed_most: centsDown(most) }),
+    cause: other.cause(field, scope),
+  };
 }
 
 function whyUncounted({ envelope, nav, price, fxRate }: FundView): string {
@@ -57,10 +94,14 @@ export function unusedLimits(state: EngineState, fundId: string, askedAt: instan
     return [uncounted({ fund_id: fundId, limit: "max_gross_exposure_pct", scope: "", as_of }, reason)];
   }
   const isHolding = fund !== undefined && fund.count > 0;
-  const limits = fundLimits(envelope, nav).filter(([limit]) => limit !== "max_position_pct" || !isHolding);
-  return limits.map(([limit, scope, allowed]) =>
-    counted({ fund_id: fundId, limit, scope, as_of }, centsUp(zeroNotional), centsDown(allowed)),
-  );
+  const other = fund === undefined ? undefined : otherEndOf(state.books, fund);
+  const most = other?.nav === undefined ? [] : fundLimits(envelope, other.nav);
+  return fundLimits(envelope, nav).flatMap(([limit, scope, allowed], index) => {
+    if (limit === "max_position_pct" && isHolding) return [];
+    const judged = { field: limit, scope, used: zeroNotional, allowed, most: most[index]?.[2] };
+    const row = { fund_id: fundId, limit, scope, as_of };
+    return [{ ...counted(row, centsUp(zeroNotional), centsDown(allowed)), ...endsOf(other, judged) }];
+  });
 }
 
 function fundLimits(envelope: Envelope, nav: amounts.Amount): readonly (readonly [string, string, Notional])[] {
@@ -78,13 +119,15 @@ function fundLimits(envelope: Envelope, nav: amounts.Amount): readonly (readonly
   ];
 }
 
-/** What a loss uses of its limit; none when that is off. */
-export function lossUse(loss: Loss, asOf: instant.Instant): readonly LimitUse[] {
+/** What a loss uses of its limit; none when that is off. `least` is what it is by the better end of the fund's value, where that has two. */
+export function lossUse(loss: Loss, asOf: instant.Instant, least?: Decimal): readonly LimitUse[] {
   const { fund_id, limit, strategy_id, limit_loss, reason } = loss;
   const row = { fund_id, limit, scope: strategy_id ?? "", as_of: loss.as_of ?? instant.format(asOf) };
   if (loss.state === "NOT_JUDGED") return [uncounted(row, reason ?? "")];
   if (limit_loss === undefined || loss.loss === undefined) return [];
-  return [counted(row, loss.loss, limit_loss)];
+  const isLess = least !== undefined && least < decimal.parse(loss.loss);
+  const ends = isLess ? { used_least: decimal.format(least), cause: lossCause } : {};
+  return [{ ...counted(row, loss.loss, limit_loss), ...ends }];
 }
 
 /** Each limit once, with the most that any row says of it; what cannot be counted first, then the most used. */

@@ -222,7 +222,10 @@ function setFunds(books: Books, funds: ReferenceContents["funds"]): void {
     fund.isPaper = reference.mode === "PAPER";
     if (fund.currency !== reference.currency) {
       // A value in another currency is no value.
-      if (fund.currency !== "") setNavOf(fund, undefined);
+      if (fund.currency !== "") {
+        setNavOf(fund, undefined);
+        fund.navMost = undefined;
+      }
       fund.currency = reference.currency;
     }
     for (const strategyId of reference.strategies) strategyBookOf(books, strategyId).fund = fund;
@@ -263,8 +266,8 @@ export function setEnvelope({ books, sharedParts }: EngineState, envelope: Envel
   forgetLimits(fund);
 }
 
-/** `counts` where nobody vouches for all of it. */
-export function setNav({ books }: EngineState, nav: NavUpdated, counts?: Decimal): void {
+/** Where nobody vouches for all of it, `counts` does, and it may be `most`. */
+export function setNav({ books }: EngineState, nav: NavUpdated, counts?: Decimal, most?: Decimal): void {
   const fund = fundBookOf(books, nav.fund_id);
   const at = instant.parse(nav.as_of);
   if (at < fund.navAt) return;
@@ -272,6 +275,7 @@ export function setNav({ books }: EngineState, nav: NavUpdated, counts?: Decimal
   const isOwn = fund.currency === "" || fund.currency === nav.currency;
   const value = counts === undefined ? parseAmount(nav.nav) : amountOf(counts);
   setNavOf(fund, isOwn ? value : undefined);
+  fund.navMost = isOwn && most !== undefined && counts !== undefined && most > counts ? amountOf(most) : undefined;
   fund.navAt = at;
   // A value that was computed just now from old prices is an old one.
   setHead(fund, fundStates.navPricedAt, instant.minusMilliseconds(at, nav.oldest_price_age_ms ?? 0));

@@ -75,6 +75,8 @@ export interface FundBook extends FundState {
   envelope: Envelope | undefined;
   /** A NAV that is not plain; the plain one stands in the fund state. */
   wideNav: Decimal | undefined;
+  /** The most that it may be while nobody vouches for it; shown, and nothing is judged by it. */
+  navMost: Amount | undefined;
   navAt: number;
   /** The envelope's limits at this NAV, if one of them is not plain. */
   wideLimits: NavLimits | undefined;
@@ -292,6 +294,7 @@ function createFundBook(arena: CellArena, rings: CellArena, id: string): FundBoo
     navAt: Number.NaN,
     block: fundState.block,
     arena,
+    navMost: undefined,
     doubts: undefined,
   };
 }

@@ -1,6 +1,6 @@
 // The risk engine's shell: the deterministic engine in the middle, around it what makes its decisions durable, what it hears, and the
 // procedures by which it is asked. Here the parts are put together; each of them is a file of its own.
-import { fromNumber } from "../../contracts/src/decimal.ts";
+import { type Decimal, fromNumber, parse as parseDecimal } from "../../contracts/src/decimal.ts";
 import { Defect, Fault } from "../../contracts/src/fault.ts";
 import type {
   Exposures,
@@ -8,11 +8,13 @@ import type {
   LimitUseRequest,
   LimitUses,
   ListLossesRequest,
+  Loss,
   Losses,
 } from "../../contracts/src/generated/svc/v1/riskengine.ts";
 import { parse } from "../../contracts/src/instant.ts";
 import { createEngine, type Engine } from "../../core/engine/engine.ts";
 import { exposureUse, inOrder, lossUse, unusedLimits } from "../../core/engine/limit-use.ts";
+import { leastLoss } from "../../core/engine/other-end.ts";
 import { compileEnvelope } from "../../core/envelope/envelope.ts";
 import { drillFundId } from "../../core/halts/halts.ts";
 import { isAhead } from "../../core/state/dated.ts";
@@ -338,7 +340,7 @@ function limitUseOf(
   return async ({ fund_id: asked }: LimitUseRequest): Promise<LimitUses> => {
     // It knows the funds, and refuses one that is none.
     const { losses } = await listLosses({ fund_id: asked });
-    const rows = losses.flatMap((loss) => lossUse(loss, clock.now()));
+    const rows = losses.flatMap((loss) => lossUse(loss, clock.now(), otherLoss(engine, loss)));
     const isAsked = (fundId: string): boolean => (asked === undefined ? fundId !== drillFundId : fundId === asked);
     const lines = engine.lines().filter((line) => isAsked(line.fund_id));
     for (const { fundId } of engine.blocks.funds().filter((fund) => isAsked(fund.fundId))) {
@@ -355,6 +357,12 @@ function limitUseOf(
     const uses = inOrder(rows);
     return { uses: uses.slice(0, usesMax), more: uses.length > usesMax };
   };
+}
+
+/** A strategy's loss is counted from its own profit, and the fund's equity has no other end that is known. */
+function otherLoss(engine: Engine, { fund_id: fundId, limit, baseline }: Loss): Decimal | undefined {
+  if (baseline === undefined || limit === "strategy" || limit === "equity") return undefined;
+  return engine.read(({ books }) => leastLoss(books, fundId, parseDecimal(baseline)));
 }
 
 type Complaining = Pick<StartedSource, "health">;

@@ -883,6 +883,9 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"band","type":"whole","description":"The highest of 0, 50, 75, 85, 90, 95 and 100 per cent that the share has reached; 100 when it cannot be counted, because nothing new is let through.","max":100},
     {"name":"reason","type":"text","optional":true,"description":"Why it cannot be counted: the code that orders are denied with, or the sentence of the list of losses."},
     {"name":"as_of","type":"text","kind":"INSTANT"},
+    {"name":"used_least","type":"text","optional":true,"description":"While something that it counts is open, `used` and `allowed` are the worse end. This is the other one: no less is used, whatever turns out to be true.","kind":"DECIMAL"},
+    {"name":"allowed_most","type":"text","optional":true,"description":"The other end of `allowed`, while nobody vouches for the fund's value.","kind":"DECIMAL"},
+    {"name":"cause","type":"text","optional":true,"description":"What is open, with either of the two; absent while nothing is."},
   ]},
   LimitUseRequest: {"isRequest":true,"fields":[
     {"name":"fund_id","type":"text","optional":true,"description":"Only this fund's; every fund's when absent.","kind":"ID","example":"alpha"},

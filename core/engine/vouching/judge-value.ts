@@ -75,9 +75,14 @@ export function valuesOf(state: EngineState): Values {
     judge: (nav, isOwn) => judgeValue(state, nav, isOwn),
     take(nav, judged, isOwn) {
       takeValue(state, nav, judged, isOwn);
-      setNav(state, nav, judged.counts);
+      const { standing, counts, high } = judged;
+      const most = standing === "VOUCHED" ? undefined : decimal.max(decimal.parse(nav.nav), high);
+      setNav(state, nav, counts, most);
     },
-    remember: (nav) => setNav(state, nav, rememberValue(state, nav)),
+    remember(nav) {
+      const [counts, most] = rememberValue(state, nav);
+      setNav(state, nav, counts, most);
+    },
     shown: shownValue,
     isAsShown: (nav, shown) => isAsShown(state, nav, shown),
   };
@@ -141,20 +146,20 @@ function takeValue(state: EngineState, nav: NavUpdated, { standing }: JudgedValu
   values.set(nav.fund_id, carryFrom(books, fund, vouchedOf(nav), clockAt, nav.prices));
 }
 
-/** The value that was kept last: before a restart, or before an upgrade. */
-function rememberValue(state: EngineState, nav: NavUpdated): Decimal {
+/** The value that was kept last: before a restart, or before an upgrade. Answers what counts of it, and the most that it may be. */
+function rememberValue(state: EngineState, nav: NavUpdated): readonly [Decimal, Decimal] {
   const { books, values, clockAt } = state;
   const fund = books.funds.get(nav.fund_id);
   const value = decimal.parse(nav.nav);
-  if (fund === undefined) return value;
+  if (fund === undefined) return [value, value];
   const shown = shownOf(state, nav.fund_id);
   if (shown === undefined) {
     values.set(nav.fund_id, carryFrom(books, fund, vouchedOf(nav), clockAt, nav.prices));
-    return value;
+    return [value, value];
   }
   const last = { nav: decimal.parse(shown.vouched_nav), netFlows: decimal.parse(shown.vouched_net_flows) };
   values.set(nav.fund_id, carryFrom(books, fund, last, clockAt, nav.prices));
-  return decimal.min(value, last.nav);
+  return [decimal.min(value, last.nav), decimal.max(value, last.nav)];
 }
 
 /** A person vouches for what was shown. */

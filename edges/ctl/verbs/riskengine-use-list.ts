@@ -11,7 +11,7 @@ export const riskengineUseList: Verb = {
   heading: "Limits",
   sentence: "See how much of every limit is used, the most used first.",
   about:
-    "In the worst case, open orders on both sides counted: the figures of `ctl riskengine headroom` and `ctl riskengine losses list`. The band is the highest of 0, 50, 75, 85, 90, 95 and 100 per cent that was reached. What cannot be counted has a reason and stands first: nothing new is let through by it.",
+    "In the worst case, open orders on both sides counted: the figures of `ctl riskengine headroom` and `ctl riskengine losses list`. The band is the highest of 0, 50, 75, 85, 90, 95 and 100 per cent that was reached. What cannot be counted has a reason and stands first: nothing new is let through by it. While a fill, a price or a value is not vouched for, `used` and `allowed` are the worse end; the least that may be used and the most that may be allowed stand beside them, with the cause.",
   arguments: [],
   options: [{ name: "fund-id", value: "FUND", sentence: "Only this fund." }, ...listOptions],
   examples: [
@@ -35,6 +35,8 @@ async function run(context: Context): Promise<Answer> {
     { name: "scope", of: (one) => one.scope },
     { name: "used", of: (one) => one.used, shown: (one) => money(one.used), number: true },
     { name: "allowed", of: (one) => one.allowed, shown: (one) => money(one.allowed), number: true },
+    { name: "used_least", of: (one) => one.used_least, shown: (one) => money(one.used_least), number: true },
+    { name: "allowed_most", of: (one) => one.allowed_most, shown: (one) => money(one.allowed_most), number: true },
     {
       name: "share",
       always: true,
@@ -45,6 +47,7 @@ async function run(context: Context): Promise<Answer> {
     { name: "band", minor: 2, of: (one) => one.band, number: true },
     { name: "as_of", minor: 3, of: (one) => one.as_of, time: true },
     { name: "reason", text: true, of: (one) => one.reason },
+    { name: "cause", text: true, of: (one) => one.cause },
   ];
   return listing(context, { columns, rows, none: "No fund has limits yet." });
 }

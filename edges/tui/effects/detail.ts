@@ -127,13 +127,21 @@ async function fundDetail(fundId: string, client: Client, clock: Clock): Promise
     "LIMITS AND THEIR USE",
     ...uses.map((one) =>
       clean(
-        `  ${limitName(one).padEnd(40)} ${one.share === undefined ? `not counted: ${one.reason ?? ""}` : `${percent(one.share).padStart(8)}  ${money(one.used)} of ${money(one.allowed)}`}`,
+        `  ${limitName(one).padEnd(40)} ${one.share === undefined ? `not counted: ${one.reason ?? ""}` : `${percent(one.share).padStart(8)}  ${money(one.used)} of ${money(one.allowed)}${otherEnd(one)}`}`,
       ),
     ),
     "",
     "ENVELOPE",
     envelopeText(envelope, { clock }),
   ].join("\n");
+}
+
+/** While something is open: what limits are judged by is the worse end. */
+function otherEnd({ used_least, allowed_most, cause }: AnswerOf<"getLimitUse">[number]): string {
+  if (cause === undefined) return "";
+  const least = used_least === undefined ? "" : `, at least ${money(used_least)}`;
+  const most = allowed_most === undefined ? "" : `, at most ${money(allowed_most)} allowed`;
+  return `${least}${most}: ${cause}`;
 }
 
 async function haltDetail(

@@ -143,6 +143,11 @@ export function limitName({ limit, scope }: Pick<Lists["use"][number], "limit" |
   return scope === "" || limit.endsWith(`.${scope}`) ? limit : `${limit} ${scope}`;
 }
 
+/** Only there while something is open. */
+function otherEnd(text: string | undefined): string {
+  return text === undefined ? "" : amount(text);
+}
+
 function limits(data: Data, view: Viewing): Section {
   return section<Lists["use"][number]>({
     title: "LIMITS",
@@ -171,6 +176,9 @@ function limits(data: Data, view: Viewing): Section {
       },
       { head: "USED", rank: 1, right: true, of: (one) => amount(one.used) },
       { head: "ALLOWED", rank: 1, right: true, of: (one) => amount(one.allowed) },
+      { head: "AT LEAST", rank: 2, right: true, ifAny: true, of: (one) => otherEnd(one.used_least) },
+      { head: "AT MOST", rank: 2, right: true, ifAny: true, of: (one) => otherEnd(one.allowed_most) },
+      { head: "OPEN", rank: 3, ifAny: true, of: (one) => one.cause ?? "", widthMax: 60 },
       {
         head: "AGE",
         rank: 2,

@@ -49,6 +49,25 @@ const columns: readonly Column<Use>[] = [
   },
 ];
 
+/** Only while something is open: what limits are judged by is the worse end. */
+const openColumns: readonly Column<Use>[] = [
+  {
+    id: "least",
+    head: "At least used",
+    number: true,
+    by: (one) => one.used_least,
+    cell: (one) => (one.used_least === undefined ? null : <Amount text={one.used_least} />),
+  },
+  {
+    id: "most",
+    head: "At most allowed",
+    number: true,
+    by: (one) => one.allowed_most,
+    cell: (one) => (one.allowed_most === undefined ? null : <Amount text={one.allowed_most} />),
+  },
+  { id: "open", head: "Open", by: (one) => one.cause },
+];
+
 /** The scope is said once. Those of the envelope are named as its fields; the others are losses, whose names alone do not say so. */
 function limitName({ limit, scope }: Pick<Use, "limit" | "scope">): string {
   const isField = limit.startsWith("max_") || limit.includes("_pct");
@@ -60,6 +79,7 @@ export function LimitUse() {
   const { fund } = useDeskSearch();
   const use = useList("use", { fund });
   const rows = use.data ?? [];
+  const isOpen = rows.some(({ cause }) => cause !== undefined);
   const uncounted = rows.filter(({ share }) => share === undefined).length;
   return (
     <Panel
@@ -85,12 +105,17 @@ export function LimitUse() {
         },
         { figure: "Used", formula: "What counts against the limit now, in its own unit." },
         { figure: "Allowed", formula: "The envelope's fraction of the fund's value, or its amount." },
+        {
+          figure: "At least used, at most allowed",
+          formula:
+            "The other ends, while a fill, a price or a value is not vouched for: used and allowed are the worse ones.",
+        },
       ]}
     >
       <DataTable
         panel="limit-use"
         caption="How much of each limit is used"
-        columns={columns}
+        columns={isOpen ? [...columns, ...openColumns] : columns}
         rows={rows}
         id={(one) => `${one.fund_id}/${one.limit}/${one.scope}`}
         rowClass={(one) => gradeOfBand(one.band)}

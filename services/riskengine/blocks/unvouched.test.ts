@@ -149,13 +149,16 @@ describe("a foreign fill that nobody vouches for", () => {
     // 232,500 of AAPL; MSFT may be held up to 15 % of 10m, gross up to its limit.
     const usedOf = async () => {
       const answer = (await fixture.finish(life.call("GetLimitUse", { fund_id: "alpha" }))) as {
-        uses: { limit: string; scope: string; used?: string }[];
+        uses: { limit: string; scope: string; used?: string; used_least?: string; cause?: string }[];
       };
-      return answer.uses.find(({ limit }) => limit === "max_gross_exposure_pct")?.used;
+      const { used, used_least, cause } =
+        answer.uses.find(({ limit }) => limit === "max_gross_exposure_pct") ?? expect.fail("no limit");
+      return [used, used_least, cause];
     };
-    expect(await usedOf()).toBe("232500");
+    expect(await usedOf()).toEqual(["232500", undefined, undefined]);
     await foreign(fixture, { side: "SELL", quantity: "400" });
-    expect([await usedOf(), await linesOf(fixture, life)]).toEqual(["232500", ["AAPL 600 0 0"]]);
+    expect(await usedOf()).toEqual(["232500", "139500", "nobody vouches for fills of AAPL"]);
+    expect(await linesOf(fixture, life)).toEqual(["AAPL 600 0 0"]);
     life.process.kill();
     const second = await fixture.start();
     expect(await linesOf(fixture, second)).toEqual(["AAPL 600 0 0"]);

@@ -1,5 +1,6 @@
 // Prices that jump, and the losses that follow: what is true halts within ten seconds, and what comes back halts nothing.
 import { describe, expect, it } from "vitest";
+import type { LimitUses } from "../../../contracts/src/generated/svc/v1/riskengine.ts";
 import { format } from "../../../contracts/src/instant.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import { type EngineLife, type RiskEngineFixture, riskEngineFixture } from "../../../testkit/risk/service-fixture.ts";
@@ -59,6 +60,12 @@ describe("two shares that halve", () => {
     }
     const code = (await fixture.finish(life.check({ quantity: "1", limit_price: "116" }))).code;
     expect(["PRICE_NOT_VOUCHED", "LOSS_CONFIRMATION_PENDING"]).toContain(code);
+    const { uses } = (await fixture.finish(life.call("GetLimitUse", { fund_id: "alpha" }))) as LimitUses;
+    // By the better end of the prices nothing is lost.
+    expect(uses.find(({ limit }) => limit === "daily")).toMatchObject({
+      used_least: "0",
+      cause: "the fund's value is not vouched for",
+    });
     for (let passed = 5; passed <= 9; passed += 1) await second(fixture, 116, 214);
     expect(halts(fixture)).toBe(1);
     await fixture.finish(life.service.stop());

@@ -3585,6 +3585,18 @@ export interface components {
              * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
              */
             as_of: string;
+            /**
+             * Format: decimal
+             * @description While something that it counts is open, `used` and `allowed` are the worse end. This is the other one: no less is used, whatever turns out to be true.
+             */
+            used_least?: string;
+            /**
+             * Format: decimal
+             * @description The other end of `allowed`, while nobody vouches for the fund's value.
+             */
+            allowed_most?: string;
+            /** @description What is open, with either of the two; absent while nothing is. */
+            cause?: string;
         };
         LimitWarning: {
             limit: string;
@@ -13726,7 +13738,10 @@ export interface operations {
                      *         "share": 0.5,
                      *         "band": 1,
                      *         "reason": "As agreed on the desk.",
-                     *         "as_of": "2026-11-17T14:30:00.000000Z"
+                     *         "as_of": "2026-11-17T14:30:00.000000Z",
+                     *         "used_least": "187.25",
+                     *         "allowed_most": "187.25",
+                     *         "cause": "text"
                      *       }
                      *     ]
                      */

@@ -417,6 +417,16 @@ export interface LimitUse {
   /** Why it cannot be counted: the code that orders are denied with, or the sentence of the list of losses. */
   reason?: string | undefined;
   as_of: string;
+  /** While something that it counts is open, `used` and `allowed` are the worse end. This is the other one: no less is used, whatever turns out to be true. */
+  used_least?:
+    | string
+    | undefined;
+  /** The other end of `allowed`, while nobody vouches for the fund's value. */
+  allowed_most?:
+    | string
+    | undefined;
+  /** What is open, with either of the two; absent while nothing is. */
+  cause?: string | undefined;
 }
 
 export interface LimitUses {
@@ -3068,6 +3078,9 @@ function createBaseLimitUse(): LimitUse {
     band: 0,
     reason: undefined,
     as_of: "",
+    used_least: undefined,
+    allowed_most: undefined,
+    cause: undefined,
   };
 }
 
@@ -3099,6 +3112,15 @@ export const LimitUse: MessageFns<LimitUse> = {
     }
     if (message.as_of !== "") {
       writer.uint32(74).string(message.as_of);
+    }
+    if (message.used_least !== undefined) {
+      writer.uint32(82).string(message.used_least);
+    }
+    if (message.allowed_most !== undefined) {
+      writer.uint32(90).string(message.allowed_most);
+    }
+    if (message.cause !== undefined) {
+      writer.uint32(98).string(message.cause);
     }
     return writer;
   },
@@ -3186,6 +3208,30 @@ export const LimitUse: MessageFns<LimitUse> = {
             }
 
             message.as_of = reader.string();
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.used_least = reader.string();
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.allowed_most = reader.string();
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.cause = reader.string();
             continue;
           }
         }
