@@ -51,11 +51,11 @@ beforeAll(async () => {
         strangers.set(operation, another);
       }
     }
-    everyFundToken = await tokenOf(asking, "matrix", ["CheckOrder", "CancelOrder", "ReleaseApproval"]);
+    everyFundToken = await tokenOf(asking, "matrix", ["CheckOrder", "SubmitOrder", "CancelOrder", "ReleaseApproval"]);
     const [quote] = (await asking.ask("GET", "/v1/market/quotes?symbols=AAPL")) as [{ readonly bid: string }];
     restsAt = (Number(quote.bid) * 0.97).toFixed(2);
-    own = await sideOf(asking, mine);
-    theirs = await sideOf(asking, another);
+    own = await sideOf(mine);
+    theirs = await sideOf(another);
   });
 }, 60_000);
 
@@ -89,11 +89,12 @@ function orderOf({ fundId, strategyId }: SharedFund, id: string) {
   return { order_id: `${fundId}-${id}`, idempotency_key: `${fundId}-${id}`, ...about, ...terms };
 }
 
-async function sideOf({ ask }: Asking, fund: SharedFund): Promise<Side> {
+async function sideOf(fund: SharedFund): Promise<Side> {
   const [resting, approved] = [orderOf(fund, "rests"), orderOf(fund, "approved")];
-  await ask("POST", "/v1/oms/orders", resting);
-  const order = { ...emptyMessage("svc.v1.Order"), ...approved, actor: "matrix" };
-  const checked = await grpc("RiskEngine/CheckOrder", order, everyFundToken);
+  const message = (order: object) => ({ ...emptyMessage("svc.v1.Order"), ...order, actor: "matrix" });
+  const submitted = await grpc("Oms/SubmitOrder", message(resting), everyFundToken);
+  expect(submitted.answer, JSON.stringify(submitted.answer)).toMatchObject({ state: "WORKING" });
+  const checked = await grpc("RiskEngine/CheckOrder", message(approved), everyFundToken);
   expect(checked.answer, JSON.stringify(checked.answer)).toMatchObject({ approved: true });
   return { fund, orderId: resting.order_id, approvalId: approved.order_id };
 }

@@ -11,7 +11,12 @@ export function isOwnSource(source: string): boolean {
 
 /** Of a machine's name in records (`service:desk`) the name of its token, which is the source of what it publishes. */
 export function sourceOfActor(actor: string): string {
-  return actor.startsWith(machinePrefix) ? actor.slice(machinePrefix.length) : actor;
+  return machineOfActor(actor) ?? actor;
+}
+
+/** The name of the token, where it was a machine. */
+export function machineOfActor(actor: string): string | undefined {
+  return actor.startsWith(machinePrefix) ? actor.slice(machinePrefix.length) : undefined;
 }
 
 const machinePrefix = "service:";

@@ -1,5 +1,6 @@
 // Order management's shell: the front door for orders, the drivers that take each of them further, the books of trades and positions, and what
 // halts mean for orders that are with a broker. Here the parts are put together; each of them is a file of its own.
+import { messageOf } from "../../contracts/src/fault.ts";
 import { format, millisecondsBetween } from "../../contracts/src/instant.ts";
 import type { Health } from "../../ports/health.ts";
 import type { StoredOrder } from "../../ports/oms-records.ts";
@@ -7,6 +8,7 @@ import type { RpcService, UnaryHandler } from "../../ports/rpc.ts";
 import { startLoop } from "../shared/loop.ts";
 import { type Parts, startParts } from "../shared/parts.ts";
 import type { Service, ServicePorts } from "../shared/service.ts";
+import { createTouchedOrders } from "../shared/touched-orders.ts";
 import { createAdjusting } from "./adjusting.ts";
 import { type Amending, createAmending } from "./amendments/amending.ts";
 import { type Cancelling, createCancelling } from "./cancelling.ts";
@@ -31,6 +33,7 @@ import { createSignals } from "./signals/signals.ts";
 import { createSlicing, type Slicing } from "./slicing.ts";
 import { sweepStrategies } from "./strategy-sweep.ts";
 import { createSubmitting } from "./submitting.ts";
+import { alarm } from "./transitions.ts";
 import { trimKeys } from "./trim-keys.ts";
 import { sweepUnjudged } from "./unjudged-sweep.ts";
 
@@ -77,7 +80,8 @@ async function assemble(ports: ServicePorts, parts: Parts) {
   parts.add("option settlement", settleOptions(ports, instruments, bells));
   parts.add("imported history", await hearHistory(ports));
 
-  const commands = createOrderCommands({ ports, drivers, cancelling, amending });
+  const touched = parts.add("touched orders", createTouchedOrders(ports, tellTouched(ports)));
+  const commands = createOrderCommands({ ports, drivers, cancelling, amending, touched });
   const faults = createPaperFaults(ports);
   const lists = createOrderLists(ports, instruments);
   const submit = createSubmitting(ports, drivers, quotes);
@@ -100,6 +104,17 @@ async function assemble(ports: ServicePorts, parts: Parts) {
   const fundsOf = { CancelOrder: commands.fundsOf, AmendOrder: commands.fundsOf };
   const rpc: RpcService = { name: "Oms", handlers, fundsOf };
   return { rpc: [rpc], health: () => healthOf(heard.readers, taking.unknown()) };
+}
+
+/** The next refusal of the source is counted when this cannot be told. */
+function tellTouched({ store, clock, log }: ServicePorts): (source: string, sentence: string) => void {
+  return (source, sentence) => {
+    store
+      .transact("oms.alarm", (unit) => alarm(unit, "ORDER_OF_ANOTHER", source, sentence, clock.now()))
+      .catch((thrown: unknown) => {
+        log.warn("an alarm could not be published", { code: "ORDER_OF_ANOTHER", source, reason: messageOf(thrown) });
+      });
+  };
 }
 
 /** An exit that is too large is cut; everything else is checked. */

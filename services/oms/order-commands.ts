@@ -14,6 +14,7 @@ import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import { createAttempts } from "../shared/attempts.ts";
 import { isKnownFund, noSuchFund } from "../shared/must-know-fund.ts";
+import type { TouchedOrders } from "../shared/touched-orders.ts";
 import type { Amending } from "./amendments/amending.ts";
 import type { Terms } from "./amendments/amendment-terms.ts";
 import { type Attempted, tellAttempt } from "./attempted.ts";
@@ -21,6 +22,7 @@ import type { Cancelling } from "./cancelling.ts";
 import type { OmsPorts } from "./oms-parts.ts";
 import { statusOf } from "./order-status.ts";
 import type { Drivers } from "./order-worker.ts";
+import { whyNotYours } from "./ownership/order-askers.ts";
 import { mustBeFree } from "./reserved-names.ts";
 
 const answerMsMax = 3_000;
@@ -34,9 +36,10 @@ interface OrderCommandsParts {
   readonly drivers: Drivers;
   readonly cancelling: Cancelling;
   readonly amending: Amending;
+  readonly touched: Pick<TouchedOrders, "refused">;
 }
 
-export function createOrderCommands({ ports, drivers, cancelling, amending }: OrderCommandsParts) {
+export function createOrderCommands({ ports, drivers, cancelling, amending, touched }: OrderCommandsParts) {
   const { clock, store } = ports;
   const attempts = createAttempts(ports, "oms");
 
@@ -52,9 +55,20 @@ export function createOrderCommands({ ports, drivers, cancelling, amending }: Or
     return statusOf(stored);
   }
 
+  /** Of an order that is another source's; undefined when it may be touched. */
+  async function refusedToOthers({ identity }: Call, attempted: Attempted): Promise<DeniedAnswer | undefined> {
+    const denial = await whyNotYours(ports, attempted.target, identity);
+    if (denial === undefined) return undefined;
+    touched.refused(identity.name, attempted.target);
+    return attempts.refused({ identity, ...attempted }, denial);
+  }
+
   async function cancelOrder(request: CancelOrderRequest, call: Call): Promise<OrderStatus | DeniedAnswer> {
     const { order_id: orderId, reason } = request;
-    const tell = tells(call, { verb: "CancelOrder", target: orderId, reason });
+    const attempted = { verb: "CancelOrder", target: orderId, reason } as const;
+    const refused = await refusedToOthers(call, attempted);
+    if (refused !== undefined) return refused;
+    const tell = tells(call, attempted);
     const answer = await cancelling.request(orderId, wordsOf(reason, call), tell);
     if (answer === undefined) throw noSuchOrder(orderId);
     if ("denial" in answer) return answer;
@@ -89,9 +103,12 @@ export function createOrderCommands({ ports, drivers, cancelling, amending }: Or
 
   async function amendOrder(request: AmendOrderRequest, call: Call): Promise<OrderStatus | DeniedAnswer> {
     const { order_id: orderId, idempotency_key: key, reason } = request;
+    const attempted = { verb: "AmendOrder", target: orderId, reason } as const;
+    const refused = await refusedToOthers(call, attempted);
+    if (refused !== undefined) return refused;
     const terms = readTerms(request);
     mustBeFree({ idempotency_key: key }, call.identity);
-    const tell = tells(call, { verb: "AmendOrder", target: orderId, reason });
+    const tell = tells(call, attempted);
     const answer = await amending.request(orderId, key, terms, tell);
     if (answer === undefined) throw noSuchOrder(orderId);
     if ("denial" in answer) return answer;

@@ -19,6 +19,7 @@ import type { Verdict } from "../../core/state/view.ts";
 import type { JournalEntry } from "../../ports/risk-store.ts";
 import type { EncodedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { ServicePorts } from "../shared/service.ts";
+import type { TouchedOrders } from "../shared/touched-orders.ts";
 import type { Alarms } from "./alarms.ts";
 import type { Figures } from "./figures.ts";
 import type { HaltWatch } from "./halt-watch.ts";
@@ -26,7 +27,6 @@ import type { InFlightCalls } from "./in-flight-calls.ts";
 import { createRecordPacker } from "./journal/decision-record.ts";
 import type { GroupCommit } from "./journal/group-commit.ts";
 import { type AskRiskOfficer, noVerdict } from "./officer.ts";
-import type { TouchedOrders } from "./ownership/touched-orders.ts";
 
 /** A key counts as seen for this long. */
 export const keyWindowMs = 300_000;

@@ -24,6 +24,7 @@ import { fundsHalted } from "../halts/halt-request.ts";
 import { createAttempts } from "../shared/attempts.ts";
 import { type Parts, startParts } from "../shared/parts.ts";
 import type { RunningService, Service, ServicePorts } from "../shared/service.ts";
+import { createTouchedOrders } from "../shared/touched-orders.ts";
 import { breathe } from "../shared/waiting.ts";
 import { type Alarms, createAlarms } from "./alarms.ts";
 import { createApprovalEvents } from "./approvals/approval-events.ts";
@@ -55,7 +56,6 @@ import { createReserveWithdrawal } from "./losses/withdrawals.ts";
 import type { AskRiskOfficer } from "./officer.ts";
 import { createHandOver } from "./ownership/hand-over.ts";
 import { createOrderOwnership } from "./ownership/order-ownership.ts";
-import { createTouchedOrders } from "./ownership/touched-orders.ts";
 import { type ReferenceWatch, watchReference } from "./reference-watch.ts";
 import { watchRestrictions } from "./restriction-watch.ts";
 import { riskOfficer } from "./risk-officer.ts";
@@ -119,7 +119,7 @@ async function assemble(ports: ServicePorts, askRiskOfficer: AskRiskOfficer, par
   const { commit, snapshots, setUnwritten } = durableParts(ports, engine, recovered, figures, alarms);
   parts.add("snapshots", { stop: () => snapshots.takeLast() });
   parts.add("journal", { stop: () => commit.stop(finishMsMax) });
-  const touched = parts.add("touched orders", createTouchedOrders(ports, alarms));
+  const touched = parts.add("touched orders", createTouchedOrders(ports, tellTouched(alarms)));
   const shown = { figures, alarms, touched };
   const checks = createChecks({ ports, engine, commit, inFlight, halts: standing, askRiskOfficer, ...shown });
   const halts = parts.add("halt requests", createHalts({ ports, watch, inFlight, attempts, reference, incarnation }));
@@ -304,6 +304,14 @@ async function beginVerifying(
       ending.abort();
       await verification.done;
     },
+  };
+}
+
+/** Each call is an alarm of its own. */
+function tellTouched(alarms: Alarms): (source: string, sentence: string) => void {
+  return (source, sentence) => {
+    alarms.clear("ORDER_OF_ANOTHER", source);
+    alarms.raise("ORDER_OF_ANOTHER", source, sentence);
   };
 }
 

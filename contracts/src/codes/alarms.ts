@@ -27,7 +27,7 @@ export const alarms = {
   ),
   ORDER_OF_ANOTHER: alarm(
     "critical",
-    "A source confirmed, released, amended or reported on orders that another source asked for: all of it was refused. At most one a minute for each source, with how many and the first ten.",
+    "A source confirmed, released, amended, cancelled or reported on orders that another source asked for: all of it was refused. At most one a minute for each source, with how many and the first ten.",
   ),
   HORIZON_STALLED: alarm("critical", "A long transaction in the database holds back every reader of the outbox."),
   OUTBOX_GROWING: alarm("warning", "The outbox grows because a subscription's cursor does not move."),

@@ -1,10 +1,10 @@
 // Why an event of a foreign system is refused where it enters.
 import { type AnswerCode, denial } from "./shape.ts";
 
-/** Of the gate schema, and of whoever confirms or releases what another source asked for. */
+/** Of the gate schema, and of whoever confirms, releases, amends or cancels what another source asked for. */
 export const ownerDenials = {
   ORDER_NOT_YOURS: denial(
-    "The order was asked for by another source, which alone amends, confirms and releases it.",
+    "The order was asked for by another source, which alone amends, cancels, confirms and releases it.",
     "PERMISSION_DENIED",
   ),
 } as const satisfies Readonly<Record<string, AnswerCode>>;

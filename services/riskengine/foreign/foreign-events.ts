@@ -8,7 +8,7 @@
 //  4. What nobody knows may have been set a moment ago: the reference data is read again before anything is refused.
 //  5. What another source may say is dropped and told together (not-yours.ts): it comes with every second, and nobody could deal with each.
 //  6. An order belongs to the source that asked for it, and nobody else reports on it: what another one says moves nothing, and is told once a minute
-//     (ownership/touched-orders.ts).
+//     (services/shared/touched-orders.ts).
 //  7. An event id is its content. Over gRPC the door refuses another one; over NATS it is refused here, and a fill's fund waits (`foreign.held`).
 import { alarms } from "../../../contracts/src/codes/alarms.ts";
 import { format } from "../../../contracts/src/instant.ts";
@@ -40,9 +40,9 @@ import {
 } from "../../shared/foreign-intake.ts";
 import { line } from "../../shared/one-line.ts";
 import type { ServicePorts } from "../../shared/service.ts";
+import type { TouchedOrders } from "../../shared/touched-orders.ts";
 import { transactToKnownEnd } from "../../shared/unknown-outcome.ts";
 import type { OrderOwnership } from "../ownership/order-ownership.ts";
-import type { TouchedOrders } from "../ownership/touched-orders.ts";
 import type { ReferenceWatch } from "../reference-watch.ts";
 import { journaledFill } from "../take-fills.ts";
 import type { NotYours } from "./not-yours.ts";

@@ -1,10 +1,10 @@
 // What the engine does with foreign programs, put together: judges and counts what they publish, and blocks what of it cannot be believed.
 import type { Engine } from "../../../core/engine/engine.ts";
 import type { ServicePorts } from "../../shared/service.ts";
+import type { TouchedOrders } from "../../shared/touched-orders.ts";
 import type { FundBlocks } from "../blocks/fund-blocks.ts";
 import { createValueBlocks } from "../blocks/value-blocks.ts";
 import type { OrderOwnership } from "../ownership/order-ownership.ts";
-import type { TouchedOrders } from "../ownership/touched-orders.ts";
 import type { ReferenceWatch } from "../reference-watch.ts";
 import { createForeignEvents } from "./foreign-events.ts";
 import { watchGapBlocks } from "./gap-blocks.ts";

@@ -1,7 +1,6 @@
 // Tells of sources that touch orders of others: all of it was refused, and nothing moved, but either a program is set up wrongly or somebody lies. The first is
 // told at once; what follows is told once a minute and source, with how many there were and the first of their ids.
-import type { ServicePorts } from "../../shared/service.ts";
-import type { Alarms } from "../alarms.ts";
+import type { ServicePorts } from "./service.ts";
 
 export interface TouchedOrders {
   /** Something was refused because the order is another source's. */
@@ -21,7 +20,8 @@ interface Touched {
 
 export function createTouchedOrders(
   { timers }: Pick<ServicePorts, "timers">,
-  alarms: Pick<Alarms, "raise" | "clear">,
+  /** Raises `ORDER_OF_ANOTHER` about a source, once for each call. */
+  raise: (source: string, sentence: string) => void,
 ): TouchedOrders {
   /** Since the last alarm of each. */
   const touched = new Map<string, Touched>();
@@ -31,9 +31,8 @@ export function createTouchedOrders(
     const some = [...ids].join(", ");
     const which = ids.size < count ? `the first: ${some}` : some;
     const times = count === 1 ? "once" : `${count} times`;
-    const sentence = `${source} confirmed, released, amended or reported on orders that another source asked for, ${times} (${which}). All of it was refused. If they are its own, an admin hands them over: ctl riskengine sources hand-over.`;
-    alarms.clear("ORDER_OF_ANOTHER", source);
-    alarms.raise("ORDER_OF_ANOTHER", source, sentence);
+    const sentence = `${source} confirmed, released, amended, cancelled or reported on orders that another source asked for, ${times} (${which}). All of it was refused. If they are its own, an admin hands them over: ctl riskengine sources hand-over.`;
+    raise(source, sentence);
     touched.set(source, { count: 0, ids: new Set() });
     windows.set(
       source,
@@ -46,7 +45,6 @@ export function createTouchedOrders(
     windows.delete(source);
     touched.delete(source);
     if (since !== undefined && since.count > 0) tell(source, since);
-    else alarms.clear("ORDER_OF_ANOTHER", source);
   }
 
   return {
