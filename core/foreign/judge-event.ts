@@ -2,10 +2,11 @@
 // books; it uses up its number like any other, because its publisher did send it.
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { NavUpdated } from "../../contracts/src/records/fund.ts";
-import type { Fill, FillBusted, OrderCreated, OrderTransition } from "../../contracts/src/records/order.ts";
+import type { BookedFill, Fill, FillBusted, OrderCreated, OrderTransition } from "../../contracts/src/records/order.ts";
 import { type FundReference, valuerOf } from "../../contracts/src/records/reference.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { type BustStanding, refusedBust } from "./judge-bust.ts";
+import { changedFill } from "./judge-fill-id.ts";
 import { type OrderStanding, refusedOrder } from "./judge-order.ts";
 import type { ForeignKind } from "./numbering.ts";
 import type { Refusal } from "./refusal.ts";
@@ -67,7 +68,7 @@ export function numberOf({ payload }: Omit<ForeignEvent, "source">): {
  */
 export interface EventStanding {
   readonly order?: OrderStanding | undefined;
-  readonly booked?: Fill | undefined;
+  readonly booked?: BookedFill | undefined;
   readonly bust?: BustStanding | undefined;
 }
 
@@ -89,7 +90,7 @@ export function refusalOf(
     return bust === undefined ? undefined : refusedBust(busted, bust);
   }
   const fill = event.payload as Fill;
-  return refusedCurrency(fill, known) ?? refusedPrice(fill) ?? changedFill(fill, booked);
+  return refusedCurrency(fill, known) ?? refusedPrice(fill) ?? changedFill(fill, booked, event);
 }
 
 function refusedTrade(
@@ -161,25 +162,6 @@ function refusedPrice({ fill_id: id, price, kind = "TRADE" }: Fill): Refusal | u
 /** A market price is judged where it is heard, and never stored. */
 export function impossiblePrice(symbol: string, price: string): string {
   return `The price of ${symbol} is ${price}, and it must be above zero. The one before counts on until it is stale.`;
-}
-
-function changedFill(fill: Fill, booked: Fill | undefined): Refusal | undefined {
-  const changed = booked === undefined ? [] : changedFields(booked, fill);
-  if (changed.length === 0) return undefined;
-  const sentence = `Fill ${fill.fill_id} was booked before with another ${changed.join(", ")}; the books keep the first. Publish a new fill under an id of its own, or a bust.`;
-  return { code: "EVENT_FILL_CHANGED", sentence };
-}
-
-const sameText = ["order_id", "fund_id", "strategy_id", "symbol", "side"] as const;
-
-/** Which of the fields that move the books differ; "10" and "10.0" do not. */
-function changedFields(one: Fill, other: Fill): readonly string[] {
-  const changed: string[] = sameText.filter((field) => one[field] !== other[field]);
-  if (decimal.parse(one.quantity) !== decimal.parse(other.quantity)) changed.push("quantity");
-  if (decimal.parse(one.price) !== decimal.parse(other.price)) changed.push("price");
-  if (decimal.parse(one.fee ?? "0") !== decimal.parse(other.fee ?? "0")) changed.push("fee");
-  if ((one.kind ?? "TRADE") !== (other.kind ?? "TRADE")) changed.push("kind");
-  return changed;
 }
 
 function quoted(text: string): string {

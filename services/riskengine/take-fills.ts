@@ -3,7 +3,9 @@
 //  1. A fill moves the books once: the journal knows which it has, and this knows which it could not write.
 //  2. What was heard is a fact: it moves the books in the step in which it goes to the journal, and it stays moved when that fails. Until it is written the
 //     books are ahead of the journal.
-//  3. A bust takes back the fill as the journal has it, once, and with it the blocks that the fill opened. One whose fill is not there waits in the store
+//  3. Ids of fills are everybody's: a fill of our own whose id a foreign program used first is booked beside it, under a key that no program can use. A foreign one is refused
+//     before (foreign/foreign-events.ts).
+//  4. A bust takes back the fill as the journal has it, once, and with it the blocks that the fill opened. One whose fill is not there waits in the store
 //     (foreign/foreign-events.ts).
 import { parse } from "../../contracts/src/instant.ts";
 import { parseJson } from "../../contracts/src/parse-json.ts";
@@ -51,6 +53,9 @@ const decoder = new TextDecoder();
 /** As the journal knows the reversal of a fill: no id of a fill has a space in it. */
 const reversalIdOf = (fillId: string): string => `bust ${fillId}`;
 
+/** The same of a fill of ours whose id is used. */
+const ownIdOf = (fillId: string): string => `own ${fillId}`;
+
 /** A fill as the journal has it. */
 export async function journaledFill(
   riskStore: Pick<ServicePorts["riskStore"], "fillEntry">,
@@ -59,6 +64,9 @@ export async function journaledFill(
   const bytes = await riskStore.fillEntry(fillId);
   return bytes === undefined ? undefined : bookedFill.parse(parseJson(decoder.decode(bytes)));
 }
+
+const nameOf = ({ fill_id: fillId }: Fill, publisher: string | undefined): string =>
+  publisher === undefined ? `own fill ${fillId}` : `fill ${fillId}`;
 
 export function createTakeFills(options: TakeFillsOptions): TakeFills {
   const { ports, engine, commit, alarms, fillBlocks, losses } = options;
@@ -86,11 +94,11 @@ export function createTakeFills(options: TakeFillsOptions): TakeFills {
   }
 
   async function takeFill(fill: Fill, publisher: string | undefined): Promise<void> {
-    const name = `fill ${fill.fill_id}`;
+    const name = nameOf(fill, publisher);
     let moved = unwritten.get(name);
     if (moved === undefined) {
-      const known = await riskStore.knownFills([fill.fill_id]);
-      if (known.has(fill.fill_id)) return;
+      const fillId = await freeKeyOf(fill, publisher);
+      if (fillId === undefined) return;
       const record = await fillBlocks.recordOf(fill, publisher);
       const effect = engine.applyFill(fill);
       // In the same step: no order is decided between what counts and what it blocks.
@@ -101,9 +109,18 @@ export function createTakeFills(options: TakeFillsOptions): TakeFills {
       // With where it is held: a bust must find it there, also when its order is long gone.
       const held = effect.broker === "" ? {} : { broker: effect.broker };
       const booked = publisher === undefined ? fill : { ...fill, ...held, published_by: publisher };
-      moved = { entry: { ...entryOf("fill", booked), fillId: fill.fill_id }, ...judged };
+      moved = { entry: { ...entryOf("fill", booked), fillId }, ...judged };
     }
     await write(name, moved);
+  }
+
+  /** Invariant 3: under which the journal is to have it; undefined when it has it. */
+  async function freeKeyOf({ fill_id: fillId }: Fill, publisher: string | undefined): Promise<string | undefined> {
+    if (!(await riskStore.knownFills([fillId])).has(fillId)) return fillId;
+    if (publisher !== undefined || (await journaledFill(riskStore, fillId))?.published_by === undefined)
+      return undefined;
+    const own = ownIdOf(fillId);
+    return (await riskStore.knownFills([own])).has(own) ? undefined : own;
   }
 
   async function takeBust(bust: FillBusted): Promise<void> {
@@ -156,7 +173,7 @@ export function createTakeFills(options: TakeFillsOptions): TakeFills {
   }
 
   return {
-    fill: (fill, publisher) => oneAtATime(`fill ${fill.fill_id}`, () => takeFill(fill, publisher)),
+    fill: (fill, publisher) => oneAtATime(nameOf(fill, publisher), () => takeFill(fill, publisher)),
     bust: (bust) => oneAtATime(reversalIdOf(bust.fill_id), () => takeBust(bust)),
     write,
     entryOf,

@@ -70,6 +70,20 @@ describe(`32.5: busts in the paper treasury's ledger, seed ${seed}`, () => {
     expect(back?.at).not.toBe(traded?.at);
   });
 
+  it("a fill of our own order management is booked beside a foreign one under its id, once", async () => {
+    books = testBooks(seed + 1);
+    await books.start();
+    await fill(1);
+    const own = books.fixture.portsOf("oms").store;
+    for (let times = 0; times < 2; times += 1) {
+      await own.transact("outside", (unit) =>
+        unit.events.publish(subjects.fillsCreated, fillOf(1, { order_id: "ours" })),
+      );
+    }
+    await settle();
+    expect(entries().map(({ entryId }) => entryId)).toEqual(["fill:f-1", "own-fill:f-1"]);
+  });
+
   it("waits for its fill, once published, over a restart, and both stand in the ledger then", async () => {
     books = testBooks(seed + 2);
     const first = await books.start();

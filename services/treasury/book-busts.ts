@@ -17,6 +17,11 @@ export function fillEntryId(fillId: string): string {
   return `fill:${fillId}`;
 }
 
+/** Of a fill of ours whose id a foreign program used first. */
+export function ownFillEntryId(fillId: string): string {
+  return `own-fill:${fillId}`;
+}
+
 function bustEntryId(fillId: string): string {
   return `bust:${fillId}`;
 }

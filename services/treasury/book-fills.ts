@@ -33,7 +33,7 @@ import {
 import { fundLane } from "../shared/fund-lane.ts";
 import { orderIdOf, orderStanding, ownersOf } from "../shared/order-owners.ts";
 import type { ServicePorts } from "../shared/service.ts";
-import { fillEntryId, takeBackIfBusted, takeBust } from "./book-busts.ts";
+import { fillEntryId, ownFillEntryId, takeBackIfBusted, takeBust } from "./book-busts.ts";
 import { bookEntry, treasuryActor } from "./book-entry.ts";
 import { isTrouble, type WaitingFills } from "./waiting-fills.ts";
 
@@ -112,9 +112,15 @@ export async function bookFill(unit: UnitOfWork, view: ReferenceView, fill: Book
   if (fund.mode !== "PAPER" && !(await wasPaper(unit, fill))) return;
   const isForeignFill = fill.published_by !== undefined;
   if (isForeignFill) await unit.ledger.lockFund(fill.fund_id);
-  const named = { entryId: fillEntryId(fill.fill_id), bookedBy: treasuryActor };
-  const isNew = await bookEntry(unit, fillEntry(fill, instrument, named));
-  if (!isForeignFill || !isNew) return;
+  const bookAs = (entryId: string) =>
+    bookEntry(unit, fillEntry(fill, instrument, { entryId, bookedBy: treasuryActor }));
+  const isNew = await bookAs(fillEntryId(fill.fill_id));
+  if (!isForeignFill) {
+    // Of ours under an id that a foreign program used first: both are in the books.
+    if (!isNew && (await unit.foreign.fill(fill.fill_id)) !== undefined) await bookAs(ownFillEntryId(fill.fill_id));
+    return;
+  }
+  if (!isNew) return;
   await unit.foreign.keepFill(fill, parse(fill.filled_at));
   await takeBackIfBusted(unit, fill);
 }

@@ -10,6 +10,7 @@
 //  6. An order belongs to the source that asked for it, and nobody else reports on it: what another one says moves nothing, and is told once a minute
 //     (services/shared/touched-orders.ts).
 //  7. An event id is its content. Over gRPC the door refuses another one; over NATS it is refused here, and a fill's fund waits (`foreign.held`).
+//  8. A fill under an id that another source used first is refused and may be the true one: it is listed, and its fund waits in the same way.
 import { alarms } from "../../../contracts/src/codes/alarms.ts";
 import { format } from "../../../contracts/src/instant.ts";
 import { idText } from "../../../contracts/src/records/fields.ts";
@@ -23,8 +24,10 @@ import {
   numberOf,
   refusalOf,
 } from "../../../core/foreign/judge-event.ts";
+import { otherSourceOf } from "../../../core/foreign/judge-fill-id.ts";
 import type { Refusal } from "../../../core/foreign/refusal.ts";
 import type { BusEvent, Handler } from "../../../ports/bus.ts";
+import type { UnitOfWork } from "../../../ports/store.ts";
 import { bustStanding } from "../../shared/bust-standing.ts";
 import {
   foreignSourceOf,
@@ -170,9 +173,12 @@ export function createForeignEvents(options: ForeignEventsOptions): ForeignEvent
       if (event.subject === subjects.fillsCreated.name) await carryOutBusts(event, source, handler, known);
     }
     const intake = { event, source, numberedBy: said.numberedBy, service: "riskengine", known, standing };
-    const { refusal, numbering } = await transactToKnownEnd(ports, "risk.foreign", (unit) =>
-      judgeInUnit(unit, { ...intake, at: clock.now(), gapId: random.uuid() }),
-    );
+    const { refusal, numbering } = await transactToKnownEnd(ports, "risk.foreign", async (unit) => {
+      const judged = await judgeInUnit(unit, { ...intake, at: clock.now(), gapId: random.uuid() });
+      const isTaken = otherSourceOf(standing.booked, said) !== undefined;
+      if (judged.refusal?.code === "EVENT_FILL_CHANGED" && isTaken) await hold(unit, event, source, judged.refusal);
+      return judged;
+    });
     if (numbering !== "NEXT") counted();
     if (refusal === undefined) return;
     if (isNotYours(refusal)) {
@@ -191,33 +197,37 @@ export function createForeignEvents(options: ForeignEventsOptions): ForeignEvent
     throw refusedEvent(refusal);
   }
 
+  /** Of a fill that was refused and may be true: what comes behind it in its fund waits. */
+  async function hold({ events }: UnitOfWork, event: BusEvent, source: string, refusal: Refusal): Promise<void> {
+    const { fundId, sequence } = numberOf(event);
+    await events.publish(subjects.foreignHeld, {
+      source,
+      event_id: idText.safeParse(event.id).success ? event.id : "unreadable",
+      subject: event.subject,
+      kind: "fills",
+      fund_id: fundId,
+      ...(sequence !== undefined && { sequence }),
+      number_used: sequence !== undefined,
+      code: refusal.code,
+      reason: line(refusal.sentence, 2_000),
+      payload: JSON.stringify(event.payload).replaceAll("\0", "").slice(0, 4_000),
+      at: format(clock.now()),
+    });
+  }
+
   async function refuseReused(event: BusEvent, source: string, reused: Refusal): Promise<void> {
     let known = knownNow(event);
-    const { fundId, sequence } = numberOf(event);
+    const { fundId } = numberOf(event);
     if (known.fund(fundId) === undefined) {
       await reference.refresh();
       known = knownNow(event);
     }
     const isHeld = foreignKindOf(event.subject) === "fills" && known.fund(fundId) !== undefined;
-    const at = clock.now();
     await transactToKnownEnd(ports, "risk.foreign", async (unit) => {
       const about = { event, source, numberedBy: numberedBy(event), service: "riskengine", known };
-      const intake = { ...about, reused, at, gapId: random.uuid() };
+      const intake = { ...about, reused, at: clock.now(), gapId: random.uuid() };
       await judgeInUnit(unit, intake);
-      if (!isHeld) return;
-      await unit.events.publish(subjects.foreignHeld, {
-        source,
-        event_id: idText.safeParse(event.id).success ? event.id : "unreadable",
-        subject: event.subject,
-        kind: "fills",
-        fund_id: fundId,
-        ...(sequence !== undefined && { sequence }),
-        number_used: sequence !== undefined,
-        code: reused.code,
-        reason: line(reused.sentence, 2_000),
-        payload: JSON.stringify(event.payload).replaceAll("\0", "").slice(0, 4_000),
-        at: format(at),
-      });
+      if (isHeld) await hold(unit, event, source, reused);
     });
     counted();
     throw refusedEvent(reused);
