@@ -6,6 +6,7 @@
 //  2. `put` replaces the position and nothing else; `noteUnnumbered` is true exactly once for each source.
 //  3. A bust is kept as it came first, by source and bust_id, and a foreign fill by fill_id: neither is ever changed or removed.
 //  4. What was handed over stays, and is read in its order.
+//  5. Of turns to price a symbol the newest is kept, and whoever reads on from a place misses none.
 import type { Instant } from "../contracts/src/instant.ts";
 import type { BookedFill, FillBusted } from "../contracts/src/records/order.ts";
 
@@ -44,7 +45,18 @@ export interface KeptHandOver {
   readonly at: Instant;
 }
 
+/** Whose prices of a symbol count for which nobody is named: the first source, and who took over for it. */
+interface KeptPriceTurn {
+  readonly symbol: string;
+  readonly first: string;
+  readonly second?: string | undefined;
+}
+
 export interface ForeignRecords {
+  /** Those that changed after that place, and the newest place; all of them after 0. */
+  priceTurns(after: number): Promise<{ readonly turns: readonly KeptPriceTurn[]; readonly place: number }>;
+  /** Replaces those of their symbols. One process writes them at a time. */
+  putPriceTurns(turns: readonly KeptPriceTurn[]): Promise<void>;
   /** Those of whole sources and of these orders, of all orders when none are named, in the order in which they were kept. */
   handOvers(orderIds?: readonly string[]): Promise<readonly KeptHandOver[]>;
   /** Whether it is kept: an order that nobody knows who asked for goes to one source, once. */

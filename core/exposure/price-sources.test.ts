@@ -2,19 +2,27 @@
 import { describe, expect, it } from "vitest";
 import { format, type Instant, parse, plusMilliseconds } from "../../contracts/src/instant.ts";
 import { prng } from "../../testkit/virtual/prng.ts";
-import { createPriceSources, staleMsMax } from "./price-sources.ts";
+import { createPriceSources, type PriceTurn, staleMsMax } from "./price-sources.ts";
 
 const start = parse("2026-11-16T14:30:00.000000Z");
 const markAgeMsMax = 10_000;
 const outMs = markAgeMsMax + staleMsMax;
 
 function heard(named?: readonly string[]) {
-  const sources = createPriceSources({ namedFor: () => named, markAgeMsMax });
+  const turns: PriceTurn[] = [];
+  const turned = (turn: PriceTurn) => void turns.push(turn);
+  const sources = createPriceSources({ namedFor: () => named, markAgeMsMax, turned });
   const at = (ms: number): Instant => plusMilliseconds(start, ms);
   /** A price of that moment, heard `lateMs` later. */
   const price = (source: string, ms: number, lateMs = 0) =>
     sources.judge({ symbol: "ACME", source, at: format(at(ms)) }, at(ms + lateMs));
-  return { sources, price, kind: (source: string, ms: number, lateMs = 0) => price(source, ms, lateMs).kind };
+  return {
+    sources,
+    turns,
+    at,
+    price,
+    kind: (source: string, ms: number, lateMs = 0) => price(source, ms, lateMs).kind,
+  };
 }
 
 describe("sources that are named", () => {
@@ -66,6 +74,42 @@ describe("where none is named", () => {
     // The first is not back with what it said long ago.
     expect(kind("b", 2 * outMs)).toBe("COUNTS");
     expect(kind("a", outMs, outMs + 2)).toBe("WAITS");
+  });
+});
+
+describe("a turn that is kept", () => {
+  it("5: is told when somebody else begins to count, and never with a price", () => {
+    const { turns, kind } = heard();
+    for (const ms of [0, 1, 2]) kind("a", ms);
+    kind("b", outMs + 2);
+    kind("b", outMs + 3);
+    kind("a", outMs + 4);
+    const a = { symbol: "ACME", first: "a" };
+    expect(turns).toEqual([a, { ...a, second: "b" }, a]);
+    expect(heard(["a"]).turns).toEqual([]);
+  });
+
+  it("5: is in force after a restart: no stranger comes first, and another takes over a minute later at the earliest", () => {
+    const { sources, kind, at } = heard();
+    sources.restore({ symbol: "ACME", first: "feed" }, at(0));
+    expect([kind("stranger", 1), kind("feed", 2), kind("stranger", 3)]).toEqual(["NOT_YOURS", "COUNTS", "NOT_YOURS"]);
+    const silent = heard();
+    silent.sources.restore({ symbol: "ACME", first: "feed", second: "other" }, at(0));
+    expect([silent.kind("stranger", outMs - 1), silent.kind("other", outMs - 1)]).toEqual(["NOT_YOURS", "COUNTS"]);
+    expect(silent.kind("stranger", outMs)).toBe("NOT_YOURS");
+    expect(silent.kind("feed", outMs + 1)).toBe("COUNTS");
+    const gone = heard();
+    gone.sources.restore({ symbol: "ACME", first: "feed" }, at(0));
+    expect(gone.price("other", outMs)).toEqual({ kind: "COUNTS", whose: ["other"], insteadOf: "feed" });
+  });
+
+  it("5: that somebody else judged takes the place of what was heard first here, and the same again changes nothing", () => {
+    const { sources, kind, at } = heard();
+    expect(kind("stranger", 0)).toBe("COUNTS");
+    sources.restore({ symbol: "ACME", first: "feed" }, at(1));
+    expect([kind("stranger", 2), kind("feed", 3)]).toEqual(["NOT_YOURS", "COUNTS"]);
+    sources.restore({ symbol: "ACME", first: "feed" }, at(2 * outMs));
+    expect(kind("stranger", 3 + outMs)).toBe("COUNTS");
   });
 });
 

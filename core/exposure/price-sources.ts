@@ -7,6 +7,7 @@
 //  2. A source is out when it was stale for `takeOverMs`, counted from its newest price, or from when the symbol began to be watched.
 //  3. Where none is named, a source becomes the first with a price that is fresh, and no other counts while neither it nor what took over for it is out.
 //  4. Nothing that does not count changes whose turn it is.
+//  5. Where none is named, a turn that was kept is in force again with `restore`; its source is out only when it was stale for as long since then.
 import { type Instant, millisecondsBetween, parse } from "../../contracts/src/instant.ts";
 import { isSimulated, type Mark } from "../../contracts/src/records/market.ts";
 
@@ -24,7 +25,16 @@ export interface PriceSources {
   judge(mark: Priced, now: Instant): PriceStanding;
   /** The same, and nothing is remembered. */
   ask(mark: Priced, now: Instant): PriceStanding;
+  /** As it was kept, or as somebody else judged it. */
+  restore(turn: PriceTurn, now: Instant): void;
   forget(symbol: string): void;
+}
+
+/** Where none is named: the first of a symbol, and who took over for it. */
+export interface PriceTurn {
+  readonly symbol: string;
+  readonly first: string;
+  readonly second?: string | undefined;
 }
 
 type Priced = Pick<Mark, "symbol" | "source" | "at">;
@@ -34,6 +44,8 @@ interface PriceSourcesOptions {
   readonly namedFor: (symbol: string) => readonly string[] | undefined;
   /** How old a price may be. */
   readonly markAgeMsMax: number;
+  /** Where none is named it is somebody else's turn. */
+  readonly turned?: (turn: PriceTurn) => void;
 }
 
 /** How long a source may be stale before another takes over. */
@@ -55,7 +67,7 @@ interface Outcome {
   readonly known: Known;
 }
 
-export function createPriceSources({ namedFor, markAgeMsMax }: PriceSourcesOptions): PriceSources {
+export function createPriceSources({ namedFor, markAgeMsMax, turned }: PriceSourcesOptions): PriceSources {
   const symbols = new Map<string, Known>();
   const limits = { fresh: markAgeMsMax, out: markAgeMsMax + staleMsMax };
 
@@ -66,19 +78,34 @@ export function createPriceSources({ namedFor, markAgeMsMax }: PriceSourcesOptio
     return named === undefined ? judgeUnnamed(known, heard, limits) : judgeNamed(known, named, heard, limits);
   }
 
+  function keep(symbol: string, known: Known): void {
+    if (!symbols.has(symbol) && symbols.size >= symbolsMax) {
+      for (const oldest of symbols.keys()) {
+        symbols.delete(oldest);
+        break;
+      }
+    }
+    symbols.set(symbol, known);
+  }
+
   return {
     judge(mark, now) {
       if (isSimulated(mark)) return { kind: "COUNTS", whose: [] };
+      const { symbol } = mark;
       const { standing, known } = outcomeOf(mark, now);
       if (standing.kind === "NOT_YOURS") return standing;
-      if (!symbols.has(mark.symbol) && symbols.size >= symbolsMax) {
-        for (const oldest of symbols.keys()) {
-          symbols.delete(oldest);
-          break;
-        }
-      }
-      symbols.set(mark.symbol, known);
+      const before = symbols.get(symbol);
+      keep(symbol, known);
+      const { first, second } = known;
+      const isTurned = first !== before?.first || second !== before?.second;
+      if (first !== undefined && isTurned) turned?.({ symbol, first, second });
       return standing;
+    },
+    restore({ symbol, first, second }, now) {
+      const before = symbols.get(symbol);
+      if (before?.first === first && before.second === second) return;
+      const kept = [...(before?.heardAt ?? [])].filter(([source]) => source === first || source === second);
+      keep(symbol, { since: before?.since ?? now, first, second, heardAt: new Map(kept) });
     },
     ask: (mark, now) => (isSimulated(mark) ? { kind: "COUNTS", whose: [] } : outcomeOf(mark, now).standing),
     forget: (symbol) => void symbols.delete(symbol),

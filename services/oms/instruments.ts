@@ -32,7 +32,7 @@ export interface Instruments {
 }
 
 export async function openInstruments(ports: OmsPorts): Promise<Instruments> {
-  const sources = followPriceSources(ports);
+  const sources = await followPriceSources(ports);
   const marks = createNewestMarks<Priced>(({ price }, at) => ({ price: decimal.parse(price), at }), sources);
   const quotes = createHeardQuotes();
   let known: ReadonlyMap<string, Instrument> = new Map();

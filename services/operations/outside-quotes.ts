@@ -30,10 +30,10 @@ interface OutsideQuotes {
 }
 
 export async function hearOutsideQuotes(
-  ports: Pick<ServicePorts, "bus" | "clock" | "referenceData" | "settings" | "log">,
+  ports: Pick<ServicePorts, "store" | "bus" | "clock" | "referenceData" | "settings" | "log">,
 ): Promise<OutsideQuotes> {
   const { bus, clock, settings } = ports;
-  const sources = followPriceSources(ports);
+  const sources = await followPriceSources(ports);
   const marks = createNewestMarks(quoteOf, sources);
   const watches = new Map<string, PriceWatch>();
   const max = decimal.fromNumber(settings.risk.priceJumpMax);

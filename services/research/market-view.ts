@@ -9,7 +9,10 @@ import { createNewestMarks } from "../shared/newest-marks.ts";
 import { followPriceSources } from "../shared/price-sources.ts";
 import type { ServicePorts } from "../shared/service.ts";
 
-type MarketViewPorts = Pick<ServicePorts, "bus" | "clock" | "marketHistory" | "referenceData" | "settings" | "log">;
+type MarketViewPorts = Pick<
+  ServicePorts,
+  "store" | "bus" | "clock" | "marketHistory" | "referenceData" | "settings" | "log"
+>;
 
 interface SeenPrice {
   readonly price: decimal.Decimal;
@@ -37,7 +40,7 @@ const minuteMs = 60_000;
 const marksQueueMax = 10_000;
 
 export async function openMarketView(ports: MarketViewPorts): Promise<MarketView> {
-  const sources = followPriceSources(ports);
+  const sources = await followPriceSources(ports);
   // Strategies of ours trade in PAPER funds.
   const seen = createNewestMarks<SeenPrice>(readMark, sources);
   /** The closes before this minute, asked once per minute. */

@@ -42,7 +42,7 @@ import { createTakeFills } from "./take-fills.ts";
 const marksMax = 100_000;
 
 interface InputsOptions {
-  readonly ports: Pick<ServicePorts, "bus" | "clock" | "timers" | "riskStore" | "settings">;
+  readonly ports: Pick<ServicePorts, "bus" | "store" | "clock" | "timers" | "riskStore" | "settings" | "log" | "crash">;
   readonly engine: Engine;
   readonly commit: GroupCommit;
   readonly alarms: Alarms;
@@ -79,7 +79,7 @@ export async function hearInputs(options: InputsOptions): Promise<Inputs> {
   const orderGaps = watchGaps("orders", timers, alarms);
   const navGaps = watchGaps("valuations", timers, alarms);
   const unknownPrices = watchUnknownPrices(options);
-  const isTurnOf = createPriceTurns(options);
+  const turns = await createPriceTurns(options);
   const taking = createTakeFills({ ports, engine, commit, alarms, fillBlocks, losses: drawdown });
 
   async function hearFill(event: BusEvent): Promise<void> {
@@ -150,7 +150,7 @@ export async function hearInputs(options: InputsOptions): Promise<Inputs> {
     noticeStep();
     const mark = event.payload as Mark;
     unknownPrices(mark);
-    if (isAhead(mark.at, `prices ${mark.symbol}`) || isImpossible(mark, event.subject) || !isTurnOf(mark)) return;
+    if (isAhead(mark.at, `prices ${mark.symbol}`) || isImpossible(mark, event.subject) || !turns.isTurnOf(mark)) return;
     engine.setMark(mark);
     fillBlocks.priced(mark.symbol);
   }
@@ -205,6 +205,7 @@ export async function hearInputs(options: InputsOptions): Promise<Inputs> {
     ofOrders,
     stop: async () => {
       await Promise.all(subscriptions.map((subscription) => subscription.close()));
+      await turns.stop();
       await fillBlocks.stop();
       for (const gaps of [fillGaps, orderGaps, navGaps]) gaps.stop();
     },

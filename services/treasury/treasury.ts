@@ -10,7 +10,6 @@ import type {
 } from "../../contracts/src/generated/svc/v1/platform.ts";
 import type { Mark } from "../../contracts/src/records/market.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { createPriceSources } from "../../core/exposure/price-sources.ts";
 import type { Subscription } from "../../ports/bus.ts";
 import type { DeniedAnswer, RpcCall, RpcService } from "../../ports/rpc.ts";
 import { oneAtATime } from "../reference/one-at-a-time.ts";
@@ -19,6 +18,7 @@ import { type ReferenceReader, referenceReader } from "../reference/reference-vi
 import { type Loop, startLoop } from "../shared/loop.ts";
 import { createNewestMarks, type NewestMarks } from "../shared/newest-marks.ts";
 import { type Parts, startParts } from "../shared/parts.ts";
+import { type FollowedSources, followPriceSources } from "../shared/price-sources.ts";
 import type { Service, ServicePorts } from "../shared/service.ts";
 import { createBorrowAccrual } from "./accrue-borrow.ts";
 import { announceAction } from "./announce-action.ts";
@@ -52,12 +52,9 @@ async function assemble(ports: ServicePorts, parts: Parts) {
   const reader = referenceReader(ports.referenceData);
   await reader.refresh();
   const valuer = await createValuer(ports);
-  const sources = createPriceSources({
-    namedFor: (symbol) => reader.current().pricedBy.get(symbol),
-    markAgeMsMax: ports.settings.risk.markAgeMsMax,
-  });
+  const sources = await followPriceSources(ports);
   const prices = createNewestMarks<Price>(({ price }, at) => ({ price: decimal.parse(price), at }), sources);
-  parts.add("marks", await hearMarks(ports, reader, prices));
+  parts.add("marks", await hearMarks(ports, reader, sources, prices));
   const waiting = createWaitingFills(ports, bookFill);
   // What waits since before this start keeps its fund waiting from the first fill on.
   await waiting.retry(reader.current());
@@ -71,6 +68,7 @@ async function assemble(ports: ServicePorts, parts: Parts) {
 function hearMarks(
   { bus, clock }: ServicePorts,
   reader: ReferenceReader,
+  sources: Pick<FollowedSources, "look">,
   prices: NewestMarks<Price>,
 ): Promise<Subscription> {
   const options = {
@@ -80,7 +78,9 @@ function hearMarks(
   } as const;
   return bus.listen(options, async (event) => {
     const mark = event.payload as Mark;
-    if (reader.current().instruments.has(mark.symbol)) prices.hear(mark, clock.now());
+    if (!reader.current().instruments.has(mark.symbol)) return;
+    await sources.look(mark);
+    prices.hear(mark, clock.now());
   });
 }
 

@@ -58,6 +58,7 @@ export function foreignConformance(name: string, open: () => Promise<ForeignFixt
       expect(await doing((unit) => unit.foreign.noteUnnumbered("a", at))).toBe(false);
       await keepsBusts(doing, fills.source, at);
       await keepsHandOvers(doing, fills.source, at);
+      await keepsPriceTurns(doing);
     } finally {
       await close();
     }
@@ -100,6 +101,25 @@ async function keepsBusts(
   await doing((unit) => unit.foreign.keepFill({ ...booked, quantity: "1", published_by: "another" }, at));
   expect(await doing((unit) => unit.foreign.fill(fill_id))).toEqual(booked);
   expect(await doing((unit) => unit.foreign.fill("f-9"))).toBeUndefined();
+}
+
+/** The newest of each symbol, from a place on. */
+async function keepsPriceTurns(doing: <T>(work: (unit: UnitOfWork) => Promise<T>) => Promise<T>): Promise<void> {
+  const [feed, both] = [
+    { symbol: "ACME", first: "feed" },
+    { symbol: "ACME", first: "feed", second: "other" },
+  ];
+  const another = { symbol: "BETA", first: "feed" };
+  expect(await doing((unit) => unit.foreign.priceTurns(0))).toEqual({ turns: [], place: 0 });
+  await doing((unit) => unit.foreign.putPriceTurns([feed, another]));
+  const { turns, place } = await doing((unit) => unit.foreign.priceTurns(0));
+  expect(turns).toEqual([feed, another]);
+  await doing((unit) => unit.foreign.putPriceTurns([both]));
+  const later = await doing((unit) => unit.foreign.priceTurns(place));
+  expect(later).toEqual({ turns: [both], place: later.place });
+  expect(await doing((unit) => unit.foreign.priceTurns(later.place))).toEqual({ turns: [], place: later.place });
+  await doing((unit) => unit.foreign.putPriceTurns([feed]));
+  expect((await doing((unit) => unit.foreign.priceTurns(0))).turns).toEqual([another, feed]);
 }
 
 /** In their order; an order that nobody knows who asked for goes to one source, once. */

@@ -42,6 +42,7 @@ const bus: Readonly<Record<string, TableGrants>> = {
   foreign_bust: readable(by(["riskengine", "treasury"], "insert")),
   foreign_fill: readable(by(["treasury"], "insert")),
   order_hand_over: readable(by(["riskengine"], "insert")),
+  price_turn: readable(by(["riskengine"], ...kept)),
   parked_event: readable(
     by(
       hearers,

@@ -62,6 +62,7 @@ import { loginGrantsMigration } from "./0059-login-grants.ts";
 import { valuersMigration } from "./0060-valuers.ts";
 import { orderOwnersMigration } from "./0061-order-owners.ts";
 import { tokenLoginsMigration } from "./0062-token-logins.ts";
+import { priceTurnsMigration } from "./0063-price-turns.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -126,4 +127,5 @@ export const migrations: readonly Migration[] = [
   valuersMigration,
   orderOwnersMigration,
   tokenLoginsMigration,
+  priceTurnsMigration,
 ];

@@ -11,7 +11,7 @@ const keptNumbers = z.array(z.object({ number: z.int(), code: z.string() }));
 const columns = "source, fund_id, kind, last::text as last, missing, refused";
 
 export function foreignRecords(sql: Sql): ForeignRecords {
-  return { ...positionRecords(sql), ...bustRecords(sql), ...ownerRecords(sql) };
+  return { ...positionRecords(sql), ...bustRecords(sql), ...ownerRecords(sql), ...turnRecords(sql) };
 }
 
 type BustPart = Pick<ForeignRecords, "keepBust" | "bust" | "bustsOf" | "keepFill" | "fill">;
@@ -98,7 +98,42 @@ function ownerRecords(sql: Sql): OwnerPart {
   };
 }
 
-function positionRecords(sql: Sql): Omit<ForeignRecords, keyof BustPart | keyof OwnerPart> {
+type TurnPart = Pick<ForeignRecords, "priceTurns" | "putPriceTurns">;
+
+function turnRecords(sql: Sql): TurnPart {
+  return {
+    async priceTurns(after) {
+      const found = await sql.read({
+        name: "price_turns",
+        text: "select symbol, first_source, second_source, changed::text as changed from price_turn where changed > $1 order by changed, symbol",
+        values: [after],
+      });
+      const turns = found.rows.map(({ symbol, first_source, second_source }) => ({
+        symbol: textOfColumn(symbol),
+        first: textOfColumn(first_source),
+        ...(second_source !== null && { second: textOfColumn(second_source) }),
+      }));
+      return { turns, place: Number(found.rows.at(-1)?.changed ?? after) };
+    },
+    async putPriceTurns(turns) {
+      await sql.write({
+        name: "price_turns_put",
+        text: `insert into price_turn (symbol, first_source, second_source, changed)
+               select t.symbol, t.first_source, t.second_source, (select coalesce(max(changed), 0) + 1 from price_turn)
+               from unnest($1::text[], $2::text[], $3::text[]) as t (symbol, first_source, second_source)
+               on conflict (symbol) do update
+               set first_source = excluded.first_source, second_source = excluded.second_source, changed = excluded.changed`,
+        values: [
+          turns.map(({ symbol }) => columnOfText(symbol)),
+          turns.map(({ first }) => columnOfText(first)),
+          turns.map(({ second }) => (second === undefined ? null : columnOfText(second))),
+        ],
+      });
+    },
+  };
+}
+
+function positionRecords(sql: Sql): Omit<ForeignRecords, keyof BustPart | keyof OwnerPart | keyof TurnPart> {
   return {
     async lock({ source, fundId, kind }) {
       const values = [columnOfText(source), fundId, kind];

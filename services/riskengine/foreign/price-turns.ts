@@ -1,36 +1,68 @@
 // Judges whose turn it is to price a symbol before the engine hears the price. What is another's is dropped and told together; a source that has taken over is an
 // alarm until the first one is back.
+//
+//  1. Whose turn it is where nobody is named is kept in the store when it changes, by this engine alone, at most once a second, and is in force again before the
+//     first price is judged.
+import { messageOf } from "../../../contracts/src/fault.ts";
 import type { Mark } from "../../../contracts/src/records/market.ts";
 import type { Engine } from "../../../core/engine/engine.ts";
-import { createPriceSources } from "../../../core/exposure/price-sources.ts";
+import { createPriceSources, type PriceTurn } from "../../../core/exposure/price-sources.ts";
 import { priceNotYours } from "../../../core/foreign/judge-event.ts";
+import { startLoop } from "../../shared/loop.ts";
+import { restoreTurns } from "../../shared/price-sources.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import type { Alarms } from "../alarms.ts";
 import type { ReferenceWatch } from "../reference-watch.ts";
 import type { NotYours } from "./not-yours.ts";
 
 interface PriceTurnsOptions {
-  readonly ports: Pick<ServicePorts, "clock" | "settings">;
+  readonly ports: Pick<ServicePorts, "store" | "clock" | "timers" | "settings" | "log" | "crash">;
   readonly reference: Pick<ReferenceWatch, "currencyOf" | "pricedBy">;
   readonly engine: Pick<Engine, "compareMark">;
   readonly alarms: Pick<Alarms, "raise" | "clear">;
   readonly notYours: Pick<NotYours, "heard">;
 }
 
-export function createPriceTurns({
+export interface PriceTurns {
+  /** Whether the price counts. What no instrument has, or in another currency, is no price and has no turn. */
+  isTurnOf(mark: Mark): boolean;
+  /** What is not kept yet is kept first. */
+  stop(): Promise<void>;
+}
+
+const keepApartMs = 1_000;
+
+export async function createPriceTurns({
   ports,
   reference,
   engine,
   alarms,
   notYours,
-}: PriceTurnsOptions): (mark: Mark) => boolean {
+}: PriceTurnsOptions): Promise<PriceTurns> {
   const { clock, settings } = ports;
-  const sources = createPriceSources({ namedFor: reference.pricedBy, markAgeMsMax: settings.risk.markAgeMsMax });
+  /** Not kept yet, by symbol. */
+  const changed = new Map<string, PriceTurn>();
+  const { markAgeMsMax } = settings.risk;
+  const turned = (turn: PriceTurn): void => {
+    changed.set(turn.symbol, turn);
+    keeping.wake();
+  };
+  const sources = createPriceSources({ namedFor: reference.pricedBy, markAgeMsMax, turned });
   /** Those whose place another has taken, by symbol. */
   const replaced = new Map<string, string>();
 
-  /** Whether the price counts. What no instrument has, or in another currency, is no price and has no turn. */
-  return (mark) => {
+  async function keep(): Promise<undefined> {
+    const turns = [...changed.values()];
+    if (turns.length === 0) return;
+    await ports.store.transact("risk.price-turns", (unit) => unit.foreign.putPriceTurns(turns));
+    for (const turn of turns) if (changed.get(turn.symbol) === turn) changed.delete(turn.symbol);
+  }
+
+  await restoreTurns(ports, sources, 0);
+  const what = "what keeps whose prices count";
+  const keeping = startLoop({ ports, what, run: keep, apartMsMin: keepApartMs });
+
+  function isTurnOf(mark: Mark): boolean {
     const { symbol, source, currency } = mark;
     const own = reference.currencyOf(symbol);
     if (own === undefined || (currency !== undefined && currency !== own)) return true;
@@ -54,5 +86,15 @@ export function createPriceTurns({
       alarms.raise("PRICE_SOURCE_REPLACED", insteadOf, said);
     }
     return true;
+  }
+
+  return {
+    isTurnOf,
+    async stop() {
+      await keeping.stop();
+      await keep().catch((thrown: unknown) => {
+        ports.log.warn("whose prices count could not be kept", { reason: messageOf(thrown) });
+      });
+    },
   };
 }

@@ -4,7 +4,10 @@ import type { Blocks } from "../../../contracts/src/generated/svc/v1/riskengine.
 import { format } from "../../../contracts/src/instant.ts";
 import type { ReferenceContents } from "../../../contracts/src/records/reference.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
+import { quietLog } from "../../../testkit/quiet-log.ts";
 import { type EngineLife, type RiskEngineFixture, riskEngineFixture } from "../../../testkit/risk/service-fixture.ts";
+import { testSettings } from "../../../testkit/virtual/memory-platform.ts";
+import { followPriceSources } from "../../shared/price-sources.ts";
 
 let seed = 45_400;
 
@@ -67,6 +70,32 @@ it("another's price moves nothing, of an instrument that names its sources, of i
   const { blocks } = (await fixture.finish(life.call("ListBlocks", {}))) as Blocks;
   expect(blocks.filter(({ symbol }) => symbol === "AAPL" || symbol === undefined)).toEqual([]);
   await fixture.finish(life.service.stop());
+});
+
+it("where nobody is named a restart changes nobody's turn: a stranger who speaks first prices nothing, and every service says so", async () => {
+  const [fixture, first] = await begin();
+  await price(fixture, "fixture", "SPY", "592.4");
+  await fixture.pass(2_000);
+  const kept = () => [...fixture.tables.foreign.priceTurns.values()].filter(({ symbol }) => symbol === "SPY");
+  expect(kept()).toMatchObject([{ first: "fixture" }]);
+  const [{ changed } = { changed: 0 }] = kept();
+  for (let times = 0; times < 5; times += 1) await price(fixture, "fixture", "SPY", "592.5");
+  await fixture.pass(2_000);
+  expect(kept()).toMatchObject([{ changed }]);
+  first.process.kill();
+  const second = await fixture.start();
+  const before = await decidedOn(fixture, second, "SPY", "592.4");
+  await price(fixture, "stranger", "SPY", "590");
+  expect(await decidedOn(fixture, second, "SPY", "592.4")).toEqual(before);
+  await price(fixture, "fixture", "SPY", "592.6");
+  expect(await decidedOn(fixture, second, "SPY", "592.4")).toEqual(["fixture", "592.6"]);
+  const { clock } = fixture.time;
+  const { store, referenceData } = fixture.platform.processOf("treasury");
+  const ports = { store, referenceData, clock, log: quietLog, settings: testSettings };
+  const sources = await fixture.finish(followPriceSources(ports));
+  const of = (source: string) => sources.ask({ symbol: "SPY", source, at: format(clock.now()) }, clock.now()).kind;
+  expect([of("stranger"), of("fixture")]).toEqual(["NOT_YOURS", "COUNTS"]);
+  await fixture.finish(second.service.stop());
 });
 
 it("a source that waits takes over when the first has been stale for a minute, with an alarm, and gives way when it is back", async () => {

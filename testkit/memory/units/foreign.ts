@@ -7,6 +7,13 @@ import type { RecordTools } from "../layered-map.ts";
 type Kept = ForeignStream & KeptPosition;
 type KeptAt = Kept & { readonly at: Instant };
 
+interface PriceTurnRow {
+  readonly symbol: string;
+  readonly first: string;
+  readonly second?: string | undefined;
+  readonly changed: number;
+}
+
 export interface ForeignTables {
   readonly positions: Map<string, KeptAt>;
   readonly unnumbered: Map<string, Instant>;
@@ -15,14 +22,28 @@ export interface ForeignTables {
   readonly fills: Map<string, BookedFill>;
   /** By their numbers. */
   readonly handOvers: Map<string, KeptHandOver>;
+  /** By symbol. */
+  readonly priceTurns: Map<string, PriceTurnRow>;
 }
 
 export function foreignTables(): ForeignTables {
-  return { positions: new Map(), unnumbered: new Map(), busts: new Map(), fills: new Map(), handOvers: new Map() };
+  return {
+    positions: new Map(),
+    unnumbered: new Map(),
+    busts: new Map(),
+    fills: new Map(),
+    handOvers: new Map(),
+    priceTurns: new Map(),
+  };
 }
 
 export function foreignChanges(tables: ForeignTables, tools: RecordTools): ForeignRecords {
-  return { ...positionChanges(tables, tools), ...bustChanges(tables, tools), ...ownerChanges(tables, tools) };
+  return {
+    ...positionChanges(tables, tools),
+    ...bustChanges(tables, tools),
+    ...ownerChanges(tables, tools),
+    ...turnChanges(tables, tools),
+  };
 }
 
 type BustPart = Pick<ForeignRecords, "keepBust" | "bust" | "bustsOf" | "keepFill" | "fill">;
@@ -79,10 +100,34 @@ function ownerChanges(tables: ForeignTables, { inTurn, lock, table }: RecordTool
   };
 }
 
+type TurnPart = Pick<ForeignRecords, "priceTurns" | "putPriceTurns">;
+
+function turnChanges(tables: ForeignTables, { inTurn, lock, table }: RecordTools): TurnPart {
+  const turns = table("price_turn", tables.priceTurns);
+  const newest = (): number => Math.max(0, ...turns.sorted().map(({ changed }) => changed));
+  return {
+    priceTurns: (after) =>
+      inTurn(async () => ({
+        turns: turns
+          .sorted()
+          .filter(({ changed }) => changed > after)
+          .sort((one, other) => one.changed - other.changed)
+          .map(({ symbol, first, second }) => ({ symbol, first, ...(second !== undefined && { second }) })),
+        place: Math.max(after, newest()),
+      })),
+    putPriceTurns: (put) =>
+      inTurn(async () => {
+        await lock("price turns");
+        const changed = newest() + 1;
+        for (const turn of put) turns.set(turn.symbol, { ...turn, changed });
+      }),
+  };
+}
+
 function positionChanges(
   tables: ForeignTables,
   { inTurn, lock, table }: RecordTools,
-): Omit<ForeignRecords, keyof BustPart | keyof OwnerPart> {
+): Omit<ForeignRecords, keyof BustPart | keyof OwnerPart | keyof TurnPart> {
   const positions = table("foreign_position", tables.positions);
   const unnumbered = table("foreign_unnumbered", tables.unnumbered);
   const sorted = (isWanted: (kept: Kept) => boolean): readonly Kept[] =>
