@@ -15,7 +15,6 @@ import { type Cancelling, createCancelling } from "./cancelling.ts";
 import { createChecking } from "./checking.ts";
 import { carryOutActions } from "./corporate-actions/corporate-actions.ts";
 import { createCrossing } from "./crossing.ts";
-import { sweepHalts } from "./halt-sweep.ts";
 import { hearHistory } from "./import-history.ts";
 import { openInstruments } from "./instruments.ts";
 import { type Bells, keyWindowMs, type Step, type StepOutcome } from "./oms-parts.ts";
@@ -31,11 +30,12 @@ import { seedPositions } from "./seed-positions.ts";
 import { settleOptions } from "./settling.ts";
 import { createSignals } from "./signals/signals.ts";
 import { createSlicing, type Slicing } from "./slicing.ts";
-import { sweepStrategies } from "./strategy-sweep.ts";
 import { createSubmitting } from "./submitting.ts";
+import { sweepHalts } from "./sweeps/halt-sweep.ts";
+import { sweepStrategies } from "./sweeps/strategy-sweep.ts";
+import { sweepUnjudged } from "./sweeps/unjudged-sweep.ts";
 import { alarm } from "./transitions.ts";
 import { trimKeys } from "./trim-keys.ts";
-import { sweepUnjudged } from "./unjudged-sweep.ts";
 
 export const oms: Service = {
   name: "oms",

@@ -1,4 +1,4 @@
-// Which orders that a halt covers may still be with a broker. Order management cancels ours (services/oms/halt-sweep.ts), a foreign one its own; here is only
+// Which orders that a halt covers may still be with a broker. Order management cancels ours (services/oms/sweeps/halt-sweep.ts), a foreign one its own; here is only
 // looked, at what the store says of ours and the risk engine of theirs, because a cancel that was asked for proves nothing.
 import { Defect, messageOf } from "../../../contracts/src/fault.ts";
 import type { ActiveHalt } from "../../../contracts/src/records/halt.ts";

@@ -23,7 +23,7 @@ interface PriceTurnsOptions {
   readonly notYours: Pick<NotYours, "heard">;
 }
 
-export interface PriceTurns {
+interface PriceTurns {
   /** Whether the price counts. What no instrument has, or in another currency, is no price and has no turn. */
   isTurnOf(mark: Mark): boolean;
   /** What is not kept yet is kept first. */

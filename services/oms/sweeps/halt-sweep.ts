@@ -1,18 +1,18 @@
 // What a halt means for orders that are with a broker: those that it covers are cancelled, and asked for until the broker has said that they
 // are gone. Proven reductions that are marked so stay where the fund's envelope lets them. Halts are read whenever somebody says that they changed
 // and four times a second in any case; what was swept is looked at again while a halt is in force.
-import { Defect, messageOf } from "../../contracts/src/fault.ts";
-import { type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
-import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
-import { subjects } from "../../contracts/src/subjects.ts";
-import { haltCancelReason } from "../../core/orders/halt-cancel-reason.ts";
-import { haltCovers, passesHalt } from "../../core/orders/may-send.ts";
-import { mayBeWithBroker } from "../../core/orders/order-lifecycle.ts";
-import type { Subscription } from "../../ports/bus.ts";
-import type { StoredOrder } from "../../ports/oms-records.ts";
-import { type Loop, startLoop } from "../shared/loop.ts";
-import type { Cancelling } from "./cancelling.ts";
-import type { OmsPorts } from "./oms-parts.ts";
+import { Defect, messageOf } from "../../../contracts/src/fault.ts";
+import { type Instant, millisecondsBetween } from "../../../contracts/src/instant.ts";
+import type { ActiveHalt } from "../../../contracts/src/records/halt.ts";
+import { subjects } from "../../../contracts/src/subjects.ts";
+import { haltCancelReason } from "../../../core/orders/halt-cancel-reason.ts";
+import { haltCovers, passesHalt } from "../../../core/orders/may-send.ts";
+import { mayBeWithBroker } from "../../../core/orders/order-lifecycle.ts";
+import type { Subscription } from "../../../ports/bus.ts";
+import type { StoredOrder } from "../../../ports/oms-records.ts";
+import { type Loop, startLoop } from "../../shared/loop.ts";
+import type { Cancelling } from "../cancelling.ts";
+import type { OmsPorts } from "../oms-parts.ts";
 
 /** Looks that follow a word are at least this far apart: every commit of anybody may be reported as a change. */
 const lookMsMin = 50;

@@ -2,17 +2,17 @@
 // are cancelled, whoever handed them in, also those that no broker has yet. Marked exits that the risk engine proved stay, and so do, under a watchdog's
 // restriction, orders that it proved to reduce and that reduce what the strategy itself holds. The strategy is read when the word of the change is heard:
 // one that trades again by then keeps its orders.
-import * as decimal from "../../contracts/src/decimal.ts";
-import type { StrategyStatus } from "../../contracts/src/records/values.ts";
-import { subjects } from "../../contracts/src/subjects.ts";
-import { type EffectiveStrategy, effectiveStrategy, reductionsOf } from "../../core/blocks/effective-strategy.ts";
-import { isProvenReduction } from "../../core/orders/may-send.ts";
-import type { Subscription } from "../../ports/bus.ts";
-import type { StoredOrder } from "../../ports/oms-records.ts";
-import type { UnitOfWork } from "../../ports/store.ts";
-import type { Cancelling } from "./cancelling.ts";
-import type { OmsPorts } from "./oms-parts.ts";
-import { remainingOf } from "./transitions.ts";
+import * as decimal from "../../../contracts/src/decimal.ts";
+import type { StrategyStatus } from "../../../contracts/src/records/values.ts";
+import { subjects } from "../../../contracts/src/subjects.ts";
+import { type EffectiveStrategy, effectiveStrategy, reductionsOf } from "../../../core/blocks/effective-strategy.ts";
+import { isProvenReduction } from "../../../core/orders/may-send.ts";
+import type { Subscription } from "../../../ports/bus.ts";
+import type { StoredOrder } from "../../../ports/oms-records.ts";
+import type { UnitOfWork } from "../../../ports/store.ts";
+import type { Cancelling } from "../cancelling.ts";
+import type { OmsPorts } from "../oms-parts.ts";
+import { remainingOf } from "../transitions.ts";
 
 /** Both events name the strategy. */
 interface Changed {

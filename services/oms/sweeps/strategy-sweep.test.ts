@@ -1,12 +1,12 @@
 // What rests is cancelled when its strategy is paused or restricted to reductions; proven exits stay.
 import { afterEach, expect, it } from "vitest";
-import type { OrderStatus } from "../../contracts/src/generated/svc/v1/platform.ts";
-import { format, type Instant } from "../../contracts/src/instant.ts";
-import type { WatchdogAlarm } from "../../contracts/src/records/operations.ts";
-import type { StrategyStatus } from "../../contracts/src/records/values.ts";
-import { subjects } from "../../contracts/src/subjects.ts";
-import { type OmsFixture, type OmsLife, omsFixture, orderOf } from "../../testkit/oms-fixture.ts";
-import { ignoreEndedIncarnations } from "../../testkit/virtual/incarnation.ts";
+import type { OrderStatus } from "../../../contracts/src/generated/svc/v1/platform.ts";
+import { format, type Instant } from "../../../contracts/src/instant.ts";
+import type { WatchdogAlarm } from "../../../contracts/src/records/operations.ts";
+import type { StrategyStatus } from "../../../contracts/src/records/values.ts";
+import { subjects } from "../../../contracts/src/subjects.ts";
+import { type OmsFixture, type OmsLife, omsFixture, orderOf } from "../../../testkit/oms-fixture.ts";
+import { ignoreEndedIncarnations } from "../../../testkit/virtual/incarnation.ts";
 
 const seed = 45_005;
 const strategyId = "alpha-momentum";

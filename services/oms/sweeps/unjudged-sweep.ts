@@ -1,11 +1,11 @@
 // What it means for orders that are with a broker when a fund's losses could not be judged in full for a minute: those that add risk are cancelled, and
 // asked for until the broker has said that they are gone. What the risk engine proved to reduce stays, marked or not, and so does every exit.
-import type { LossesUnjudged } from "../../contracts/src/records/halt.ts";
-import { subjects } from "../../contracts/src/subjects.ts";
-import { mayBeWithBroker } from "../../core/orders/order-lifecycle.ts";
-import type { Subscription } from "../../ports/bus.ts";
-import type { Cancelling } from "./cancelling.ts";
-import type { OmsPorts } from "./oms-parts.ts";
+import type { LossesUnjudged } from "../../../contracts/src/records/halt.ts";
+import { subjects } from "../../../contracts/src/subjects.ts";
+import { mayBeWithBroker } from "../../../core/orders/order-lifecycle.ts";
+import type { Subscription } from "../../../ports/bus.ts";
+import type { Cancelling } from "../cancelling.ts";
+import type { OmsPorts } from "../oms-parts.ts";
 
 export function sweepUnjudged(ports: OmsPorts, cancelling: Cancelling): Promise<Subscription> {
   const options = { name: "oms.unjudged", subjects: [subjects.lossesUnjudged.name] };
