@@ -8,8 +8,8 @@
 import type { Decimal } from "../../contracts/src/decimal.ts";
 import { doubtOf } from "../exposure/doubts.ts";
 import { unitValueAt } from "../exposure/valuation.ts";
-import { tableOf } from "../exposure/value-tables.ts";
-import { type Amount, isPositive, minus, nothing, plus, toDecimal } from "../money/amount.ts";
+import { rateBetween, tableOf } from "../exposure/value-tables.ts";
+import { type Amount, isMore, isPositive, minus, nothing, plus, toDecimal } from "../money/amount.ts";
 import { type Exact, type Notional, product, toExact } from "../money/exact.ts";
 import { pendingBuyAt, pendingSellAt, positionAt, rowOf, slotsOf } from "../state/fund-state.ts";
 import { type Books, type FundBook, pricesOf, type SymbolBook } from "../state/records.ts";
@@ -42,7 +42,8 @@ const namedMax = 10;
 const valueCause = "the fund's value is not vouched for";
 
 export function otherEndOf(books: Books, fund: FundBook): OtherEnd | undefined {
-  const isWatched = fund.doubts !== undefined || slotsOf(fund).some((slot) => hasRange(books.bySlot[slot], fund));
+  const isWatched =
+    fund.doubts !== undefined || slotsOf(fund).some((slot) => hasRange(books, fund, books.bySlot[slot]));
   if (!isWatched && fund.navMost === undefined) return undefined;
   const lines = slotsOf(fund).flatMap((slot) => lineOf(books, fund, slot));
   return {
@@ -62,33 +63,40 @@ export function leastLoss(books: Books, fundId: string, baseline: Decimal): Deci
 
 export const lossCause = valueCause;
 
-function hasRange(book: SymbolBook | undefined, fund: FundBook): boolean {
-  return book !== undefined && pricesOf(book, fund).lowest !== undefined;
+/** Its price, or the rate of its currency. */
+function hasRange(books: Books, fund: FundBook, book: SymbolBook | undefined): boolean {
+  if (book?.facts === undefined) return false;
+  if (pricesOf(book, fund).lowest !== undefined) return true;
+  const rate = rateBetween(books, book.facts.currency, fund.currency);
+  return rate !== undefined && isMore(rate.most, rate.least);
 }
 
 function lineOf(books: Books, fund: FundBook, slot: number): readonly OpenLine[] {
   const book = books.bySlot[slot];
-  const { values, rates } = tableOf(books, fund);
-  const [most, rate] = [values[slot], rates[slot]];
-  if (book?.facts === undefined || most === undefined || rate === undefined) return [];
-  const { lowest } = pricesOf(book, fund);
-  const unit = lowest === undefined ? most : isPositive(lowest) ? unitValueAt(lowest, book.facts, rate) : nothing;
+  const most = tableOf(books, fund).values[slot];
+  if (book?.facts === undefined || most === undefined) return [];
+  const { price, lowest = price } = pricesOf(book, fund);
+  const rate = rateBetween(books, book.facts.currency, fund.currency);
+  if (lowest === undefined || rate === undefined) return [];
+  const hasPrice = hasRange(books, fund, book);
+  const least = isPositive(lowest) ? unitValueAt(lowest, book.facts, rate.least) : nothing;
+  const unit = hasPrice ? least : most;
   const units = [unit, most] as const;
   const row = rowOf(fund, slot);
   // What a fill that may be untrue could take back stands beside the open orders.
   const doubt = doubtOf(fund, slot);
   const position = positionAt(fund, row);
-  const [least, largest] = [minus(position, doubt.sells), plus(position, doubt.buys)];
+  const [fewest, largest] = [minus(position, doubt.sells), plus(position, doubt.buys)];
   const buys = minus(pendingBuyAt(fund, row), doubt.buys);
   const sells = minus(pendingSellAt(fund, row), doubt.sells);
   return [
     {
       symbol: book.symbol,
       sector: book.facts.sector,
-      high: worthOf(plus(least, buys), plus(largest, buys), units),
-      low: worthOf(minus(least, sells), minus(largest, sells), units),
+      high: worthOf(plus(fewest, buys), plus(largest, buys), units),
+      low: worthOf(minus(fewest, sells), minus(largest, sells), units),
       hasFills: fund.doubts?.has(slot) === true,
-      hasPrice: lowest !== undefined,
+      hasPrice,
     },
   ];
 }

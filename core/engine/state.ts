@@ -53,6 +53,7 @@ import {
   restatePrices,
   takeMark,
 } from "./vouching/price-ranges.ts";
+import { createRateBook, hearRates, passRates, type RateBook, setRateRanges } from "./vouching/rate-ranges.ts";
 
 export interface EngineOptions {
   /** BLAKE3 as a string of 32 characters with a byte in each. */
@@ -91,6 +92,7 @@ export interface EngineState extends ViewSource {
   handOvers: readonly HandOver[];
   /** Whether the prices are believed. */
   readonly prices: PriceBook;
+  readonly rates: RateBook;
   /** The moment of the newest decision; decisions never go back in time. */
   lastAt: instant.Instant;
   /** What the clock showed when it was last heard of: it may be set back, the moment of a decision never is. */
@@ -112,6 +114,7 @@ export function createEngineState(options: EngineOptions): EngineState {
     heldSymbols: new Set(),
     values: new Map(),
     prices: createPriceBook(),
+    rates: createRateBook(),
     waitingExits: new Map(),
     restrictions: createRestrictionBook(),
     ages: options.ages,
@@ -158,7 +161,9 @@ export function setReference(state: EngineState, contents: ReferenceContents): v
   setOptions(books, instruments);
   setFunds(books, contents.funds);
   setConditions(conditions, books, "valuers", valuersMissing(contents.funds));
+  hearRates(state, contents.fx);
   setFx(books, contents.fx);
+  setRateRanges(state);
   forgetUnused(books, new Set(instruments.keys()));
   forgetWatches(state);
   noteEveryChange(books);
@@ -222,10 +227,7 @@ function setFunds(books: Books, funds: ReferenceContents["funds"]): void {
     fund.isPaper = reference.mode === "PAPER";
     if (fund.currency !== reference.currency) {
       // A value in another currency is no value.
-      if (fund.currency !== "") {
-        setNavOf(fund, undefined);
-        fund.navMost = undefined;
-      }
+      if (fund.currency !== "") setNavOf(fund, undefined);
       fund.currency = reference.currency;
     }
     for (const strategyId of reference.strategies) strategyBookOf(books, strategyId).fund = fund;
@@ -275,7 +277,7 @@ export function setNav({ books }: EngineState, nav: NavUpdated, counts?: Decimal
   const isOwn = fund.currency === "" || fund.currency === nav.currency;
   const value = counts === undefined ? parseAmount(nav.nav) : amountOf(counts);
   setNavOf(fund, isOwn ? value : undefined);
-  fund.navMost = isOwn && most !== undefined && counts !== undefined && most > counts ? amountOf(most) : undefined;
+  if (isOwn && most !== undefined && counts !== undefined && most > counts) fund.navMost = amountOf(most);
   fund.navAt = at;
   // A value that was computed just now from old prices is an old one.
   setHead(fund, fundStates.navPricedAt, instant.minusMilliseconds(at, nav.oldest_price_age_ms ?? 0));
@@ -291,6 +293,7 @@ export function noteClock(state: EngineState, now: instant.Instant): void {
   if (isAhead(state.clockAt, now)) clockSetBack(state, now);
   state.clockAt = now;
   passRanges(state);
+  passRates(state);
 }
 
 /** What a clock that is not trusted any more dated ahead of the new time counts as of now; it ages from here, and the next of its kind replaces it. Decisions

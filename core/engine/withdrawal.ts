@@ -29,6 +29,7 @@ import type { FundBook } from "../state/records.ts";
 import { money, percent, quoted, seconds } from "../state/wording.ts";
 import type { EngineState } from "./state.ts";
 import { openPricesOf } from "./vouching/price-ranges.ts";
+import { openRateOf } from "./vouching/rate-ranges.ts";
 
 export interface WithdrawalAsked {
   readonly fundId: string;
@@ -103,6 +104,8 @@ function whyUnknown(state: EngineState, fund: FundBook | undefined, at: instant.
   if (open !== undefined) return `block ${open.block_id} waits: ${open.reason}`;
   const [price] = openPricesOf(state, fund);
   if (price !== undefined) return `the price of ${quoted(price.book.symbol)} is not believed yet`;
+  const rate = openRateOf(state, fund);
+  if (rate !== undefined) return `the rate ${rate} is not believed yet`;
   catchUp(books, fund);
   const unpriced = firstUnpriced(books, fund, -1, at, ages.fx);
   if (unpriced !== undefined) return `${quoted(unpriced.symbol)} is held or ordered and cannot be valued`;

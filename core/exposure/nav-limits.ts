@@ -32,6 +32,7 @@ export function navOf(fund: FundBook): Amount | undefined {
 export function setNavOf(fund: FundBook, nav: Amount | undefined): void {
   setHead(fund, fundStates.nav, typeof nav === "number" ? nav : Number.NaN);
   fund.wideNav = typeof nav === "bigint" ? nav : undefined;
+  fund.navMost = undefined;
   forgetLimits(fund);
 }
 

@@ -73,7 +73,7 @@ function evaluate(books: Books, table: ValueTable, book: SymbolBook): void {
   table.rates[slot] = quote?.rate;
   table.fxAt[slot] = quote?.at ?? Number.NaN;
   if (quote !== undefined && quote.at < table.oldestFxAt) table.oldestFxAt = quote.at;
-  const risk = book.option === undefined || quote === undefined ? undefined : optionValue(book, table, quote.rate);
+  const risk = book.option === undefined || quote === undefined ? undefined : optionValue(book, table, quote.most);
   table.nets[slot] = risk;
   if (facts === undefined || quote === undefined || price === undefined || (book.option && risk === undefined)) {
     table.values[slot] = undefined;
@@ -82,7 +82,7 @@ function evaluate(books: Books, table: ValueTable, book: SymbolBook): void {
     return;
   }
   // What is worth less than nothing is still a risk of that size.
-  const premium = unitValueAt(magnitude(price), facts, quote.rate);
+  const premium = unitValueAt(magnitude(price), facts, quote.most);
   const value = simplified(risk === undefined ? premium : larger(premium, magnitude(risk)));
   table.values[slot] = value;
   table.places[slot] = typeof value === "number" ? placeOf(value) : 0;
@@ -144,17 +144,32 @@ function makeRoom(books: Books, table: ValueTable, slot: number): void {
 
 interface Rate {
   readonly rate: Amount;
+  /** While it is a range, the higher end. */
+  readonly most: Amount;
+  readonly least: Amount;
   readonly at: number;
 }
 
-const same: Rate = { rate: oneUnit, at: Number.POSITIVE_INFINITY };
+const same: Rate = { rate: oneUnit, most: oneUnit, least: oneUnit, at: Number.POSITIVE_INFINITY };
 
 /** Either way round: a rate that is only known the other way is turned, and rounded up. */
-function rateBetween(books: Books, from: string, to: string): Rate | undefined {
+export function rateBetween(books: Books, from: string, to: string): Rate | undefined {
   if (from === to) return same;
   const direct = books.fx.get(from)?.get(to);
-  if (direct !== undefined) return direct;
+  if (direct !== undefined) {
+    const { rate, at, highest = rate, lowest = rate } = direct;
+    return { rate, at, most: highest, least: lowest };
+  }
   const inverse = books.fx.get(to)?.get(from);
   if (inverse === undefined || !isPositive(inverse.rate)) return undefined;
-  return { rate: amountOf(decimal.divide(decimal.one, toDecimal(inverse.rate), "up")), at: inverse.at };
+  const rate = turned(inverse.rate);
+  const { highest, lowest, at } = inverse;
+  return {
+    rate,
+    at,
+    most: lowest === undefined ? rate : turned(lowest),
+    least: highest === undefined ? rate : turned(highest),
+  };
 }
+
+const turned = (rate: Amount): Amount => amountOf(decimal.divide(decimal.one, toDecimal(rate), "up"));

@@ -138,6 +138,9 @@ export interface Repeats {
 
 interface FxQuote {
   readonly rate: Amount;
+  /** The ends, while nobody vouches for the rate (core/engine/vouching/rate-ranges.ts). */
+  highest?: Amount | undefined;
+  lowest?: Amount | undefined;
   readonly at: number;
 }
 

@@ -30,6 +30,7 @@ import type { FundBook } from "../../state/records.ts";
 import { money, percent } from "../../state/wording.ts";
 import { type EngineState, setNav } from "../state.ts";
 import { openPricesOf } from "./price-ranges.ts";
+import { valueBeforeRates } from "./rate-ranges.ts";
 
 export interface JudgedValue {
   /** VOUCHED may become a baseline; EXPLAINED waits for what is open; UNEXPLAINED waits for a person. */
@@ -99,7 +100,9 @@ function judgeValue(state: EngineState, nav: NavUpdated, isOwn: boolean): Judged
   const flows = decimal.parse(nav.net_flows ?? "0");
   const fund = state.books.funds.get(nav.fund_id);
   const carried = state.values.get(nav.fund_id);
-  const open = openEnds(state, fund);
+  const carriedTo =
+    fund === undefined || isOwn || carried === undefined ? value : carriedNow(state.books, fund, carried);
+  const open = openEnds(state, fund, carriedTo);
   const vouched = { standing: "VOUCHED", counts: value, lost: value, low: value, high: value, why: "" } as const;
   if (fund === undefined || (isOwn && !open.isOpen)) return { ...vouched, last: carried };
   if (isOwn || carried === undefined) {
@@ -109,7 +112,7 @@ function judgeValue(state: EngineState, nav: NavUpdated, isOwn: boolean): Judged
     return { standing, counts: low, lost: low, ...bestOf(open, high), low, high, last: carried, why: "" };
   }
   const moved = minus(flows, carried.netFlows);
-  const should = carriedNow(state.books, fund, carried);
+  const should = carriedTo;
   const [low, high] = [minus(should, open.down), plus(should, open.up)];
   const bound = boundOf(state, should);
   const why = whyNot({ value, moved, low, high, bound }, fund.currency, state);
@@ -194,12 +197,12 @@ interface OpenEnds {
   down: Decimal;
   up: Decimal;
   isOpen: boolean;
-  /** Whether the price of something that it holds is a range. */
+  /** Whether the price of something that it holds, or a rate of its currency, is a range. */
   hasPrice: boolean;
 }
 
-/** What open fills may turn out to have made, and what prices that are not believed yet would make of what is held. */
-function openEnds(state: EngineState, fund: FundBook | undefined): OpenEnds {
+/** What open fills may turn out to have made of that value, and what prices and rates that are not believed yet would make of what is held. */
+function openEnds(state: EngineState, fund: FundBook | undefined, value: Decimal): OpenEnds {
   const { blockBook, books } = state;
   const ends: OpenEnds = { down: decimal.zero, up: decimal.zero, isOpen: false, hasPrice: false };
   if (fund === undefined) return ends;
@@ -208,6 +211,11 @@ function openEnds(state: EngineState, fund: FundBook | undefined): OpenEnds {
     const moved = [range.low, range.high].map((price) => movedBy(books, fund, book, amountOf(price)));
     ends.down = minus(ends.down, moved.reduce(decimal.min, decimal.zero));
     ends.up = plus(ends.up, moved.reduce(decimal.max, decimal.zero));
+  }
+  for (const before of valueBeforeRates(state, fund)) {
+    ends.hasPrice = true;
+    ends.down = decimal.max(ends.down, minus(value, before));
+    ends.up = decimal.max(ends.up, minus(before, value));
   }
   ends.isOpen = ends.hasPrice;
   if (!blockBook.byFund.has(fund.id)) return ends;
