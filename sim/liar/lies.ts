@@ -294,13 +294,11 @@ export const lies: readonly Lie[] = [
   {
     name: "price-high",
     sentence: "a price is five times as high",
-    waitsFor: "pricer",
     tell: (own) => price(own, ["5", "1.2", "100"]),
   },
   {
     name: "price-low",
     sentence: "a price is a fifth",
-    waitsFor: "pricer",
     tell: (own) => price(own, ["0.2", "0.9", "0.01"]),
   },
   { name: "price-impossible", sentence: "a price of nothing or less", tell: (own) => price(own, ["0", "-1"]) },

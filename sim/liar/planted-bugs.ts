@@ -22,25 +22,28 @@ const changed = (ports: ServicePorts, change: (unit: UnitOfWork) => UnitOfWork):
   return { ...ports, store };
 };
 
+/** What one subscription hears, of everybody or of one, comes from somebody else. */
+function heardAs(ports: ServicePorts, name: string, source: string, only?: string): ServicePorts {
+  const { bus } = ports;
+  return {
+    ...ports,
+    bus: {
+      ...bus,
+      subscribe: (options, handler) =>
+        bus.subscribe(options, (event) => {
+          const isOther = options.name === name && (only === undefined || event.source === only);
+          return handler(isOther ? { ...event, source } : event);
+        }),
+    },
+  };
+}
+
 const vouchesForAll: PlantedLiarBug = {
   name: "vouches-for-all",
   sentence: "The risk engine takes every fill for one of our own order management, which is vouched for.",
   lies: ["fill-unasked", "fill-kind", "fill-cross"],
   found: ["no_figure_loosens", "orders_are_their_askers"],
-  engine: (ports) => {
-    const { bus } = ports;
-    return {
-      ...ports,
-      bus: {
-        ...bus,
-        subscribe: (options, handler) =>
-          bus.subscribe(
-            options,
-            options.name === "riskengine.fills" ? (event) => handler({ ...event, source: "oms" }) : handler,
-          ),
-      },
-    };
-  },
+  engine: (ports) => heardAs(ports, "riskengine.fills", "oms"),
 };
 
 const forgetsContents: PlantedLiarBug = {
@@ -53,6 +56,28 @@ const forgetsContents: PlantedLiarBug = {
       ...unit,
       handled: { ...unit.handled, contents: async () => new Map() },
     })),
+};
+
+const asksNobody = (ports: ServicePorts): ServicePorts => ({
+  ...ports,
+  riskStore: { ...ports.riskStore, askers: async () => [] },
+});
+
+const forgetsAskers: PlantedLiarBug = {
+  name: "forgets-askers",
+  sentence: "The door and the risk engine find nobody who asked for an order, so that anybody may report on it.",
+  lies: ["order-state", "fill-of-theirs"],
+  found: ["orders_are_their_askers", "no_figure_loosens"],
+  engine: asksNobody,
+  door: asksNobody,
+};
+
+const believesEveryValue: PlantedLiarBug = {
+  name: "believes-every-value",
+  sentence: "The risk engine takes the liar for the valuer of every fund.",
+  lies: ["value-high"],
+  found: ["no_figure_loosens"],
+  engine: (ports) => heardAs(ports, "riskengine.nav", "treasury", "liar"),
 };
 
 const losesAFill: PlantedLiarBug = {
@@ -78,4 +103,10 @@ const losesAFill: PlantedLiarBug = {
   },
 };
 
-export const plantedLiarBugs: readonly PlantedLiarBug[] = [vouchesForAll, forgetsContents, losesAFill];
+export const plantedLiarBugs: readonly PlantedLiarBug[] = [
+  vouchesForAll,
+  forgetsAskers,
+  believesEveryValue,
+  forgetsContents,
+  losesAFill,
+];

@@ -5,9 +5,10 @@ import { prng } from "../../testkit/virtual/prng.ts";
 import { type Complaint, type Desk, honestSide, type Worlds } from "./desk.ts";
 import {
   acceptedFillsAreBooked,
+  acceptGaps,
   blocksHaveEnded,
+  discardHeld,
   endBlocks,
-  endGapsAndHeld,
   honestOpenNone,
   ordersAreTheirAskers,
 } from "./invariants.ts";
@@ -39,6 +40,8 @@ const valuesEvery = 5;
 const lookEvery = 10;
 /** Values, prices and grace times come round in it. */
 const settleMs = 24_000;
+/** A lane that stopped again and again is tried with pauses of up to half a minute. */
+const heldRoundsMax = 40;
 /** Of one seed: all at once would keep every fund blocked from the first minute on. */
 const kindsMax = 4;
 
@@ -58,6 +61,11 @@ export async function simulateLiar(run: LiarRun): Promise<LiarReport> {
   async function pass(ms: number): Promise<void> {
     targetMs = Math.max(targetMs + ms, worlds.lied.time.elapsedMs(), worlds.twin.time.elapsedMs());
     for (const world of [worlds.lied, worlds.twin]) await world.reach(targetMs);
+  }
+
+  /** What waited behind a fill that nobody can take is tried again once that is discarded. */
+  async function free(): Promise<void> {
+    for (let round = 0; round < heldRoundsMax && (await discardHeld(worlds)); round += 1) await pass(1_000);
   }
 
   async function lie(): Promise<void> {
@@ -80,16 +88,19 @@ export async function simulateLiar(run: LiarRun): Promise<LiarReport> {
     }
     if (index % lookEvery !== 0) return;
     await pass(150);
-    await endGapsAndHeld(worlds);
+    await free();
+    await acceptGaps(worlds);
     complaint ??= (await ordersAreTheirAskers(worlds, desk)) ?? (await honestOpenNone(worlds));
   }
 
   async function settle(): Promise<number> {
     await pass(5_000);
+    await free();
     complaint ??= (await ordersAreTheirAskers(worlds, desk)) ?? (await acceptedFillsAreBooked(worlds.lied));
     const blocks = (await worlds.lied.blocks()).filter(({ block_id }) => block_id !== undefined).length;
     worlds.lied.adopt();
     for (let round = 0; round < 3 && complaint === undefined; round += 1) {
+      await free();
       await endBlocks(worlds);
       for (let passed = 0; passed < settleMs / 3; passed += 4_000) {
         await pass(3_800);

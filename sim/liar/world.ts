@@ -7,18 +7,21 @@ import { type Order, RiskDecision } from "../../contracts/src/generated/svc/v1/o
 import type { Block, Blocks, Headroom } from "../../contracts/src/generated/svc/v1/riskengine.ts";
 import { format } from "../../contracts/src/instant.ts";
 import type { NavUpdated } from "../../contracts/src/records/fund.ts";
+import type { Mark } from "../../contracts/src/records/market.ts";
 import type { Fill, FillBusted } from "../../contracts/src/records/order.ts";
 import type { FundReference } from "../../contracts/src/records/reference.ts";
 import type { Subject } from "../../contracts/src/subject.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { envelopeHashText } from "../../core/envelope/envelope.ts";
-import type { PriceSources } from "../../core/exposure/price-sources.ts";
+import { createPriceSources } from "../../core/exposure/price-sources.ts";
 import type { Identity } from "../../ports/identity.ts";
 import type { EncodedAnswer, RpcCall } from "../../ports/rpc.ts";
 import { foreignEvents } from "../../services/operations/foreign/publish-events.ts";
+import { hearOutsideQuotes } from "../../services/operations/outside-quotes.ts";
 import { paperEnvelopes, paperReference } from "../../services/shared/paper-seeds.ts";
 import type { ServicePorts } from "../../services/shared/service.ts";
 import { type EngineLife, machine, operator, orderOf, riskEngineFixture } from "../../testkit/risk/service-fixture.ts";
+import type { DifferentReference } from "../../testkit/virtual/memory-platform.ts";
 import { type Account, booksOf, type Ledger } from "./ledger.ts";
 import type { PlantedLiarBug } from "./planted-bugs.ts";
 
@@ -65,6 +68,9 @@ export const funds = [
 export type Fund = (typeof funds)[number];
 export const symbols = [...new Set(funds.flatMap((fund) => fund.symbols))];
 
+/** Whose prices count: of one symbol the liar's are compared, and would count were the feed silent for long. */
+const pricedBy = (symbol: string): readonly string[] => (symbol === "MSFT" ? [feed.name, liar.name] : [feed.name]);
+
 export interface WorldOptions {
   readonly seed: number;
   readonly plantedBug?: PlantedLiarBug | undefined;
@@ -81,22 +87,27 @@ export interface Sent<Payload = unknown> {
 export type World = Awaited<ReturnType<typeof openFixture>>;
 
 const ageMsMax = 60_000;
-/** Whose prices count is the engine's to say here; the door refuses none. */
-const everyPriceCounts: Pick<PriceSources, "ask"> = { ask: () => ({ kind: "COUNTS", whose: [] }) };
 
 export async function openFixture({ seed, plantedBug }: WorldOptions) {
   const ages = { markAgeMsMax: ageMsMax, navAgeMsMax: ageMsMax, lossValueAgeMsMax: ageMsMax };
   const { engine: plant, door: plantAtDoor } = plantedBug ?? {};
-  const fixture = await riskEngineFixture({ seed, settings: ages, ...(plant !== undefined && { plant }) });
+  const fixture = await riskEngineFixture({
+    seed,
+    settings: ages,
+    reference: withSources,
+    ...(plant !== undefined && { plant }),
+  });
   const { time, finish, platform, tables } = fixture;
   const now = (): string => format(time.clock.now());
   await finish(putFunds(fixture.outside.store, now()));
   await finish(putLimits(fixture.outside.store, now()));
-  const doorPorts = platform.portsOf("operations");
-  const door = foreignEvents(plantAtDoor?.(doorPorts) ?? doorPorts, everyPriceCounts).handlers;
+  const ofOperations = platform.portsOf("operations");
+  const { door, outside } = await finish(openDoor(plantAtDoor?.(ofOperations) ?? ofOperations));
   const treasury = platform.processOf("treasury");
   let life: EngineLife = await fixture.start({ inSilence: true });
   const ledger: Ledger = booksOf(funds);
+  /** As treasury has them. */
+  const sources = createPriceSources({ namedFor: pricedBy, markAgeMsMax: ages.markAgeMsMax });
   /** Fills that were answered `accepted`, by id. */
   const acceptedFills = new Set<string>();
   const sequences = new Map<string, number>();
@@ -119,8 +130,9 @@ export async function openFixture({ seed, plantedBug }: WorldOptions) {
     }
     if (subject.name === subjects.fillsBusted.name) ledger.bust((payload as FillBusted).fill_id);
     if (subject.name === subjects.marketMarks.name) {
-      const { symbol, price } = payload as { readonly symbol: string; readonly price: string };
-      ledger.price(symbol, price);
+      const { symbol, price, at } = payload as Mark;
+      const { kind } = sources.judge({ symbol, source: by.name, at }, time.clock.now());
+      if (kind === "COUNTS") ledger.price(symbol, price);
     }
   }
 
@@ -218,9 +230,24 @@ export async function openFixture({ seed, plantedBug }: WorldOptions) {
     async reach(elapsedMs: number): Promise<void> {
       await time.run({ untilMs: elapsedMs });
     },
-    close: () => finish(life.service.stop()),
+    async close(): Promise<void> {
+      await finish(outside.stop());
+      await finish(life.service.stop());
+    },
   };
 }
+
+/** As operations has it: it hears prices itself to know whose count. */
+async function openDoor(ports: ServicePorts) {
+  const risk = { ...ports.settings.risk, markAgeMsMax: ageMsMax };
+  const outside = await hearOutsideQuotes({ ...ports, settings: { ...ports.settings, risk } });
+  return { door: foreignEvents(ports, outside.sources).handlers, outside };
+}
+
+const withSources: DifferentReference = (seeded) => ({
+  ...seeded,
+  instruments: seeded.instruments.map((one) => ({ ...one, priced_by: [...pricedBy(one.symbol)] })),
+});
 
 /** The paper platform's, without a bound of one order's: it would hide what other limits take. */
 async function putLimits(store: ServicePorts["store"], at: string): Promise<void> {
