@@ -1,4 +1,4 @@
-// A world that is lied to and its twin: a few short runs hold every invariant, one seed is one run, and a guard that is taken away is found.
+// A world that is lied to and its twin: a short run holds every invariant, and a guard that is taken away is found.
 import { describe, expect, it } from "vitest";
 import { lies } from "./lies.ts";
 import { plantedLiarBugs } from "./planted-bugs.ts";
@@ -8,7 +8,8 @@ import { simulateLiar } from "./simulate.ts";
 const steps = 60;
 
 describe("45: a second publisher who lies", () => {
-  it.each([1, 3])("moves nothing that is not its own, and loosens nothing, with seed %i", async (seed) => {
+  it("moves nothing that is not its own, and loosens nothing", async () => {
+    const seed = 1;
     const report = await simulateLiar({ seed, steps });
     expect(report.violation, describeReport({ seed, steps }, report)).toBeUndefined();
   });

@@ -91,12 +91,7 @@ const ageMsMax = 60_000;
 export async function openFixture({ seed, plantedBug }: WorldOptions) {
   const ages = { markAgeMsMax: ageMsMax, navAgeMsMax: ageMsMax, lossValueAgeMsMax: ageMsMax };
   const { engine: plant, door: plantAtDoor } = plantedBug ?? {};
-  const fixture = await riskEngineFixture({
-    seed,
-    settings: ages,
-    reference: withSources,
-    ...(plant !== undefined && { plant }),
-  });
+  const fixture = await riskEngineFixture({ seed, settings: ages, reference: withSources, ...(plant && { plant }) });
   const { time, finish, platform, tables } = fixture;
   const now = (): string => format(time.clock.now());
   await finish(putFunds(fixture.outside.store, now()));
