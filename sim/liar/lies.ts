@@ -294,11 +294,13 @@ export const lies: readonly Lie[] = [
   {
     name: "price-high",
     sentence: "a price is five times as high",
+    waitsFor: "room beside a price that was not believed is what it would be without it",
     tell: (own) => price(own, ["5", "1.2", "100"]),
   },
   {
     name: "price-low",
     sentence: "a price is a fifth",
+    waitsFor: "room beside a price that was not believed is what it would be without it",
     tell: (own) => price(own, ["0.2", "0.9", "0.01"]),
   },
   { name: "price-impossible", sentence: "a price of nothing or less", tell: (own) => price(own, ["0", "-1"]) },
