@@ -417,6 +417,10 @@ const ways: Ways = {
         return undefined;
       },
     },
+    // What the fund holds is another strategy's.
+    EXIT_EXCEEDS_STRATEGY: {
+      order: { fund_id: "net", symbol: "HLD", side: "SELL", reduce_only: true, strategy_id: strategyOf("partly") },
+    },
     COVER_EXCEEDS_SHORT: { order: { side: "BUY_TO_COVER" } },
     SELL_EXCEEDS_LONG: { order: { side: "SELL" } },
     SHORT_WHILE_LONG: { order: { fund_id: "net", symbol: "HLD", side: "SELL_SHORT" } },

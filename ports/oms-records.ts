@@ -30,6 +30,8 @@ export interface StoredOrder {
   readonly sliced?: true;
   /** Somebody wants it gone, and why; it holds as soon as that can be done. */
   readonly cancelReason?: string;
+  /** The quantity that was asked for, of an exit that was cut to what its strategy holds. */
+  readonly cutFrom?: string;
   readonly code?: string;
   readonly reason?: string;
   /** Who handed it in, as proved. */

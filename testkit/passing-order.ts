@@ -8,7 +8,7 @@ import type { RiskEnvelope } from "../contracts/src/records/envelope.ts";
 import type { GateName } from "../contracts/src/records/values.ts";
 import { compileEnvelope } from "../core/envelope/envelope.ts";
 import { gates } from "../core/gates/index.ts";
-import { amountOf, isPositive, minus, plus, timesUp, toDecimal } from "../core/money/amount.ts";
+import { amountOf, isNothing, isPositive, minus, plus, timesUp, toDecimal } from "../core/money/amount.ts";
 import { product, toExact, zeroNotional } from "../core/money/exact.ts";
 import { classify } from "../core/orders/classify.ts";
 import { noVerdict } from "../core/state/empty-view.ts";
@@ -67,6 +67,11 @@ export function settle(draft: Draft, has: { readonly envelope: boolean; readonly
     view.price === undefined || view.fxRate === undefined || !isPositive(view.price)
       ? undefined
       : timesUp(timesUp(view.price, instrument.multiplier), view.fxRate);
+  // What the fund holds is the strategy's own, unless a test says whose it is.
+  if (isNothing(view.strategyPosition) && !view.strategyHalted) {
+    view.strategyPosition = view.position;
+    view.strategyPending = view.terms.direction === 1 ? view.pendingBuy : view.pendingSell;
+  }
   classify(view);
 }
 

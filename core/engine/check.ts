@@ -10,7 +10,7 @@ import type { GateName } from "../../contracts/src/records/values.ts";
 import { gatesOf } from "../gates/index.ts";
 import { isMisfit } from "../gates/short-side.ts";
 import { type Amount, isNothing, nothing, plus, toDecimal } from "../money/amount.ts";
-import { classify } from "../orders/classify.ts";
+import { classify, ownClosing } from "../orders/classify.ts";
 import { keepToOwner } from "../orders/keep-to-owner.ts";
 import { countOrder, ordersInSecond, uncountOrder } from "../orders/order-rate.ts";
 import { amend, amendRefusal, rememberTerms, reserve, unamend, unreserve } from "../orders/reservations.ts";
@@ -24,7 +24,7 @@ import type { FundView, Verdict } from "../state/view.ts";
 import type { Checked, CheckUndo } from "./decision.ts";
 import { type Hash, namesOf } from "./fast/order-hash.ts";
 import { type Found, fillView } from "./fill-view.ts";
-import { isPlatformExit, withHolders } from "./platform-exit.ts";
+import { isPlatformExit, readPlatformExit, withHolders } from "./platform-exit.ts";
 import { type EngineState, noteClock, setTripped } from "./state.ts";
 
 /** Up to and with the static gate, after which an order counts for its pace. */
@@ -59,7 +59,7 @@ export function check(state: EngineState, order: Order, askedAt: Instant, asker:
   state.gateEndedUs = Number.NaN;
   fillView(view, state, state.found, order, names, at);
   keepToOwner(view, state, order.order_id, asker);
-  if (isPlatformExit(order, asker)) view.exitWaits = undefined;
+  readPlatformExit(view, order, asker);
   view.textsFit = textsFit;
   const seenAt = order.idempotency_key === "" ? Number.NaN : keys.find(keyHash, bodyHash, at);
   view.keySeen = Number.isNaN(seenAt) ? "no" : keys.sameBody() ? "same order" : "another order";
@@ -108,7 +108,7 @@ export function conclude(state: EngineState, asked: Checked, verdict: Verdict, c
   state.gateEndedUs = Number.NaN;
   fillView(view, state, state.found, order, namesOf(order), at);
   keepToOwner(view, state, order.order_id, asker);
-  if (isPlatformExit(order, asker)) view.exitWaits = undefined;
+  readPlatformExit(view, order, asker);
   view.keySeen = "no";
   view.keyAgeMs = Number.NaN;
   view.verdict = verdict;
@@ -363,34 +363,31 @@ function lastGate({ notes }: EngineState): GateName | "" {
 }
 
 /**
- * What a denied flip, or an order whose side does not fit, could close: all of its closing part, if a marked order of just that would pass,
- * else nothing. What is long is closed by SELL, whatever the order was; an amendment cannot become one.
+ * What a denied flip, or an order whose side does not fit, could close: what its strategy itself holds of its closing part, if a marked order of just that
+ * would pass, else nothing. What is long is closed by SELL, whatever the order was; an amendment cannot become one.
  */
 function closingAllowed(view: FundView, order: Order, at: Instant): Amount {
   const { quantity, notional } = view.terms;
   const { classification, closingQuantity, openingQuantity } = view;
-  if (isNothing(closingQuantity)) return nothing;
-  const total = plus(view.ownFilled, closingQuantity);
+  const most = ownClosing(view);
+  if (isNothing(most)) return nothing;
+  const total = plus(view.ownFilled, most);
   const side = order.side === "SELL_SHORT" && !view.amends ? "SELL" : order.side;
   const closing = { side, quantity: decimal.format(toDecimal(total)), notional: undefined, reduce_only: true };
   const probe: Order = { ...order, ...closing };
   view.terms.quantity = total;
   view.terms.notional = undefined;
   classify(view);
-  const passes = view.classification === "REDUCE" && passesGates(view, probe, at);
+  const passes = view.classification === "REDUCE" && firstDenial(view, probe, at) === undefined;
   view.terms.quantity = quantity;
   view.terms.notional = notional;
   view.classification = classification;
   view.closingQuantity = closingQuantity;
   view.openingQuantity = openingQuantity;
-  return passes ? closingQuantity : nothing;
+  return passes ? most : nothing;
 }
 
-/** Whether gates 2 to 6 would let it pass, without a trace. */
-function passesGates(view: FundView, order: Order, at: Instant): boolean {
-  return firstDenial(view, order, at) === undefined;
-}
-
+/** What gates 2 to 6 would say, without a trace. */
 export function firstDenial(view: FundView, order: Order, at: Instant): Denial | undefined {
   for (const gate of gatesOfProbe) {
     const denial = gate.decide(order, view, at, noNotes);

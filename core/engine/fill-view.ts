@@ -116,6 +116,7 @@ export function fillView(
   view.envelope = fund?.envelope;
   view.instrument = book?.facts;
   fillPosition(view, found, order);
+  view.closesForFund = false;
   view.heldAtBroker = order.reduce_only === true && isHeldAt(books, order, view);
   view.lapsed = source.orders.lapsing.size === 0 ? amounts.nothing : lapsedFor(view, source.orders, found, at);
   view.exitWaits = source.waitingExits.size === 0 ? undefined : waitingFor(view, source, order, at);
@@ -320,7 +321,8 @@ function fillStrategy(view: FundView, { books, orders }: ViewSource, found: Foun
   const { direction } = view.terms;
   view.strategyPosition = amounts.nothing;
   view.strategyPending = amounts.nothing;
-  if (direction === 0 || (order.reduce_only !== true && !view.strategyHalted)) return;
+  if (direction === 0) return;
+  if (order.reduce_only !== true && !view.strategyHalted && !isAgainst(view.position, direction)) return;
   const own = strategyPositionOf(books.strategyPositions, order.fund_id, order.strategy_id, order.symbol);
   if (own === undefined) return;
   view.strategyPosition = own.quantity;

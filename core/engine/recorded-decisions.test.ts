@@ -38,7 +38,7 @@ describe("recorded decisions", () => {
     for (const record of records) {
       const other = new Uint8Array(record.inputs);
       if (formOf(record) !== 13 || other[0] === 0) continue;
-      other[1] = (other[1] ?? 0) + 1;
+      other[1] = gateRules + 1;
       const gate = record.decision.rejecting_gate;
       const expected = gate === "idempotency" || gate === "schema" ? "NO_LIMIT_DECIDES" : "EARLIER_RULES";
       expect(replay({ ...record, inputs: other })).toBe(expected);

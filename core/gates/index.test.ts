@@ -134,6 +134,12 @@ const oneMistake: Readonly<Record<string, Row>> = {
   COVER_EXCEEDS_SHORT: order({ side: "BUY_TO_COVER" }),
   SELL_EXCEEDS_LONG: order({ side: "SELL" }),
   EXIT_HAS_PRIORITY: view({ exitWaits: "stop-1" }),
+  EXIT_EXCEEDS_STRATEGY: {
+    spoil: (draft) => [
+      Object.assign(draft.order, { reduce_only: true, side: "SELL" }),
+      Object.assign(draft.view, { position: d("100"), strategyPosition: d("99") }),
+    ],
+  },
   SHORT_WHILE_LONG: short({ position: d("1") }),
   BUY_CROSSES_ZERO: view({ position: d("-99") }),
   SHORTING_DISABLED: {

@@ -1,6 +1,8 @@
 // Gate 6: whether the side fits the position, and the short that could result. Where sides are strict (EQUITY and OPTION, unless the envelope
 // says otherwise) an order does what its side says: SELL and BUY_TO_COVER only close, SELL_SHORT closes nothing, BUY closes or opens and never
 // both. Elsewhere the word does not matter: a plain sale that goes through zero after every other pending sale is a short sale, and is judged as one.
+// A marked exit closes what its own strategy holds: what another strategy of the fund holds is not its to sell. Exits of stops and of a flattened
+// fund follow the fund's position.
 
 import type { Denial, DenialCode } from "../../contracts/src/codes.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
@@ -18,9 +20,9 @@ import {
   timesUp,
 } from "../money/amount.ts";
 import { product } from "../money/exact.ts";
-import { openQuantityMax } from "../orders/classify.ts";
+import { openQuantityMax, ownClosable } from "../orders/classify.ts";
 import type { Gate, Notes } from "../state/gate.ts";
-import { assured, isFresh, isNewRisk } from "../state/new-risk.ts";
+import { assured, isFresh, isMarkedExit, isNewRisk } from "../state/new-risk.ts";
 import type { FundView } from "../state/view.ts";
 import { amount, percent, quoted, seconds } from "../state/wording.ts";
 import { shortOptionDenial } from "./restricted.ts";
@@ -37,6 +39,8 @@ export const shortSide: Gate = {
     if (view.exitWaits !== undefined && view.lowers !== true) return waitingDenial(view.exitWaits, order, view, notes);
     const misfit = misfitOf(order.side, view);
     if (misfit !== undefined) return sideDenial(misfit, order, view, notes);
+    if (isMarkedExit(order, view) && !view.reducesStrategy && view.closesForFund !== true && view.lowers !== true)
+      return ownDenial(order, view, notes);
     if (view.terms.direction === 1 || !isNewRisk(view) || isNothing(short)) return undefined;
 
     const envelope = assured(view.envelope, "an envelope");
@@ -100,7 +104,7 @@ const advice: Readonly<Record<Misfit, string>> = {
 
 /** Whether a denial is about the side, and so about how much of the order would pass. */
 export function isMisfit(code: DenialCode): boolean {
-  return Object.hasOwn(advice, code);
+  return code === "EXIT_EXCEEDS_STRATEGY" || Object.hasOwn(advice, code);
 }
 
 /** How the side contradicts the position; undefined when it does not, or need not fit. What only lowers an open order opens nothing. */
@@ -130,6 +134,20 @@ function sideDenial(code: Misfit, order: Order, view: FundView, notes: Notes): D
   const others = isNothing(pending) ? "" : `, and other open orders may ${buys ? "buy" : "sell"} ${amount(pending)}`;
   const held = `The fund holds ${amount(view.position)} ${quoted(order.symbol)}${others}`;
   return { code, reason: `${held}; ${advice[code]} ${amount(view.closingQuantity)}.` };
+}
+
+function ownDenial(order: Order, view: FundView, notes: Notes): Denial {
+  const { strategyPosition, strategyPending } = view;
+  const buys = view.terms.direction === 1;
+  notes.decimal("strategy_position", strategyPosition);
+  notes.decimal("strategy_pending", strategyPending);
+  const verb = buys ? "buy back" : "sell";
+  const others = isNothing(strategyPending)
+    ? ""
+    : `, of which its other open orders may ${verb} ${amount(strategyPending)}`;
+  const held = `The strategy ${quoted(order.strategy_id)} holds ${amount(strategyPosition)} ${quoted(order.symbol)}${others}`;
+  const most = amount(ownClosable(view, buys ? 1 : -1));
+  return { code: "EXIT_EXCEEDS_STRATEGY", reason: `${held}; a marked exit of it may ${verb} at most ${most}.` };
 }
 
 interface Borrowing {

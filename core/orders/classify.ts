@@ -57,10 +57,22 @@ function closableQuantity(view: FundView, direction: 1 | -1): Amount {
 }
 
 /** Invariant 3. */
-function reducesStrategy({ strategyPosition, strategyPending }: FundView, direction: 1 | -1, open: Amount): boolean {
-  if (direction === 1 ? !isNegative(strategyPosition) : !isPositive(strategyPosition)) return false;
-  const held = direction === 1 ? negated(strategyPosition) : strategyPosition;
-  return !isMore(open, minus(held, strategyPending));
+function reducesStrategy(view: FundView, direction: 1 | -1, open: Amount): boolean {
+  const { strategyPosition: held } = view;
+  return (direction === 1 ? isNegative(held) : isPositive(held)) && !isMore(open, ownClosable(view, direction));
+}
+
+/** The closing part, as far as the order's own strategy holds it. */
+export function ownClosing(view: FundView): Amount {
+  const { closingQuantity, closesForFund } = view;
+  const own = closesForFund === true ? closingQuantity : ownClosable(view, view.terms.direction === 1 ? 1 : -1);
+  return isMore(own, closingQuantity) ? closingQuantity : own;
+}
+
+/** What an order in that direction could close of what its strategy itself holds, beyond what the strategy's other open orders may close first. */
+export function ownClosable({ strategyPosition, strategyPending }: FundView, direction: 1 | -1): Amount {
+  const left = minus(direction === 1 ? negated(strategyPosition) : strategyPosition, strategyPending);
+  return isPositive(left) ? left : nothing;
 }
 
 /** What the order would have open: all of a new one; of an amended one what its new quantity leaves after its fills, at least zero. */

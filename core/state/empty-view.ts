@@ -29,6 +29,7 @@ export function emptyView(ages: InputAges = inputAgesDefault): FundView {
     strategyPosition: amounts.nothing,
     strategyPending: amounts.nothing,
     reducesStrategy: false,
+    closesForFund: false,
     strategyHalted: false,
     ages,
     textsFit: undefined,

@@ -22,6 +22,7 @@ const ofStrategy: ActiveHalt = { ...raised, severity: "STRATEGY_HALT", strategy_
 const ofFund: ActiveHalt = { ...raised, severity: "FUND_HALT", halt_id: "f" };
 const halt = (engine: Engine, ...active: readonly ActiveHalt[]) => engine.setHalts({ known: true, epoch: 2, active });
 const unproven = "STRATEGY_REDUCTION_UNPROVEN";
+const exceeding = "EXIT_EXCEEDS_STRATEGY";
 
 const exit = (id: string, quantity: string, more: Partial<Order> = {}): Order =>
   orderOf(id, { side: "SELL", quantity, reduce_only: true, ...more });
@@ -45,7 +46,7 @@ describe("23.3: an exit of a halted strategy", () => {
   it("does not open a short against what another strategy holds", () => {
     const engine = engineFixture();
     trade(engine, "value", "100");
-    expect(engine.check(exit("open", "100", { dry_run: true }), moment(0)).code).toBe("");
+    expect(engine.check(exit("open", "100", { dry_run: true }), moment(0)).code).toBe(exceeding);
     halt(engine, ofStrategy);
     const denied = engine.check(exit("none", "100"), moment(1));
     expect([denied.code, denied.gate, denied.classification]).toEqual([unproven, "drawdown_halt", "REDUCE"]);
@@ -54,7 +55,9 @@ describe("23.3: an exit of a halted strategy", () => {
     );
     // A fund's halt asks for the fund's position alone, but does not take the strategy's halt away.
     halt(engine, ofFund);
-    expect(engine.check(exit("fund", "1"), moment(2)).code).toBe("");
+    expect(engine.check(exit("fund", "1"), moment(2)).code).toBe(exceeding);
+    const stop = engine.check(exit("stop-1", "1"), moment(2), { actor: "service:oms", isPlatform: true });
+    expect(stop.code).toBe("");
     halt(engine, ofFund, ofStrategy);
     expect(engine.check(exit("both", "1"), moment(3)).code).toBe(unproven);
     engine.setHalts({ known: false, epoch: 2, active: [] });
@@ -123,6 +126,47 @@ describe("23.3: an exit of a halted strategy", () => {
     const bytes = inputsOf(engine.check(exit("a", "60"), moment(0)));
     const [{ view }] = unpackViews(bytes);
     expect(view).toMatchObject({ strategyHalted: true, strategyPosition: 60n * 10n ** 18n });
+  });
+});
+
+describe("45.5: a marked exit closes what its own strategy holds", () => {
+  it("two exits of one strategy do not take it below zero while another one holds the rest", () => {
+    const engine = engineFixture();
+    trade(engine, "trend", "100");
+    trade(engine, "value", "100");
+    expect(engine.check(exit("first", "60"), moment(0)).code).toBe("");
+    const second = engine.check(exit("second", "60"), moment(1));
+    expect([second.code, second.gate, second.classification]).toEqual([exceeding, "short_side", "REDUCE"]);
+    expect(decisionMessage(second, "d").closing_quantity_allowed).toBe("40");
+    expect(second.reason).toBe(
+      'The strategy "trend" holds 100 "AAPL", of which its other open orders may sell 60; a marked exit of it may sell at most 40.',
+    );
+    expect(engine.check(exit("rest", "40"), moment(2)).code).toBe("");
+    // What the other one holds is its own to sell.
+    expect(engine.check(exit("other", "100", { strategy_id: "value" }), moment(3)).code).toBe("");
+  });
+
+  it("an unmarked order is judged by the fund's position, and its denial says what a marked one might close", () => {
+    const engine = engineFixture();
+    trade(engine, "trend", "40");
+    trade(engine, "value", "60");
+    const plain = { reduce_only: undefined } as const;
+    expect(engine.check(exit("plain", "100", { ...plain, dry_run: true }), moment(0)).code).toBe("");
+    const more = engine.check(exit("more", "101", plain), moment(1));
+    expect([more.code, decisionMessage(more, "d").closing_quantity_allowed]).toEqual(["SELL_EXCEEDS_LONG", "40"]);
+  });
+
+  it("a stop and a flattened fund close what the fund holds, and nobody else under their names", () => {
+    const engine = engineFixture();
+    trade(engine, "value", "100");
+    const platform = { actor: "service:oms", isPlatform: true };
+    const desk = { actor: "service:desk", isPlatform: false };
+    const of = (id: string) => exit(id, "100", { dry_run: true });
+    for (const id of ["stop-1", "flatten-1/2"]) expect(engine.check(of(id), moment(0), platform).code).toBe("");
+    expect(engine.check(of("stop-1"), moment(1), desk).code).toBe(exceeding);
+    expect(engine.check(of("tv-1"), moment(2), platform).code).toBe(exceeding);
+    const [{ view }] = unpackViews(inputsOf(engine.check(of("stop-2"), moment(3), platform)));
+    expect(view.closesForFund).toBe(true);
   });
 });
 

@@ -96,13 +96,15 @@ export interface FundView {
   /** Whether what a marked exit closes lies with the broker that it goes to, by the fills that made it; false of anything else. */
   heldAtBroker: boolean;
   /**
-   * What the order's strategy itself holds of the symbol, and what its other open orders in the order's direction may still trade: of marked exits and
-   * in a strategy's halt.
+   * What the order's strategy itself holds of the symbol, and what its other open orders in the order's direction may still trade: of marked exits, of what
+   * is against the fund's position, and in a strategy's halt.
    */
   strategyPosition: Amount;
   strategyPending: Amount;
   /** Whether a marked exit closes nothing but what its own strategy holds; set by classify. */
   reducesStrategy: boolean;
+  /** An exit of a stop or of a flattened fund, which the platform's own order management asks for: the fund's position is what it closes. */
+  closesForFund?: boolean;
   /** An amendment that can only take away from what may fill: it adds no risk, whatever the order itself does to the position. */
   lowers?: boolean;
   ages: InputAges;

@@ -306,18 +306,26 @@ describe("names", () => {
 });
 
 describe("exits", () => {
-  it("that claim more than there is are not cut: whole, the engine denies them", async () => {
+  it("45.5: that claim more than their strategy holds are cut to that before the engine is asked", async () => {
     const fixture = await fixtureOf();
     const oms = await fixture.start();
     fixture.risk.maxNotional = 1_000;
     fixture.risk.decide = ({ quantity }) => Number(quantity) <= 10 || "SCHEMA_REDUCE_ONLY_UNPROVEN";
     await adjust(oms, "a-1", "0", "20");
     const claim = await submit(oms, "claim", { ...exit, limit_price: "100", quantity: "25" });
-    expect(claim).toMatchObject({ state: "REJECTED", code: "SCHEMA_REDUCE_ONLY_UNPROVEN" });
-    expect(fixture.risk.asked.map(({ quantity }) => quantity)).toEqual(["25"]);
+    expect(claim).toMatchObject({ state: "WORKING", cut_from: "25", order: { quantity: "20" } });
+    expect(claim.reason).toBe("The exit was cut from 25 to 20: the strategy alpha-momentum holds 20 AAPL.");
+    await oms.call("CancelOrder", { order_id: "claim", reason: "" });
+    await becomes(fixture, "claim", "CANCELLED");
     await submit(oms, "other", { ...exit, limit_price: "90", quantity: "5" });
-    expect((await submit(oms, "more", { ...exit, limit_price: "100", quantity: "16" })).state).toBe("REJECTED");
-    expect((await submit(oms, "exit", { ...exit, limit_price: "100", quantity: "15" })).state).toBe("WORKING");
+    const more = await submit(oms, "exit", { ...exit, limit_price: "100", quantity: "16" });
+    expect(more).toMatchObject({ state: "WORKING", cut_from: "16", order: { quantity: "15" } });
+    // Nothing is left: whole, the engine denies it.
+    fixture.risk.decide = () => "EXIT_EXCEEDS_STRATEGY";
+    const none = await submit(oms, "none", { ...exit, limit_price: "90", quantity: "7" });
+    expect(none).toMatchObject({ state: "REJECTED", order: { quantity: "7" } });
+    expect(none.cut_from).toBeUndefined();
+    fixture.risk.decide = () => true;
     // Somebody closes most of it meanwhile: what is left is the next slice.
     await becomes(fixture, "exit/1", "WORKING");
     await adjust(oms, "a-2", "20", "18");

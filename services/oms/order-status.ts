@@ -33,6 +33,7 @@ export function statusOf(stored: StoredOrder): OrderStatus {
     ...(stored.reason !== undefined && { reason: stored.reason }),
     ...(stored.brokerOrderId !== undefined && { broker_order_id: stored.brokerOrderId }),
     ...(stored.parentOrderId !== undefined && { parent_order_id: stored.parentOrderId }),
+    ...(stored.cutFrom !== undefined && { cut_from: stored.cutFrom }),
     created_at: format(stored.createdAt),
     submitted_by: stored.submittedBy,
   };

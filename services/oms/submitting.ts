@@ -5,6 +5,7 @@
 //  2. An order that a halt covers is refused here, whether the risk engine is up or not, unless it is marked as an exit: those go on to be proven.
 //     The halts are those of the store in this very transaction; when the store cannot be asked nothing is taken in.
 //  3. In a fund that a flatten closes only marked exits are taken until its broker has called it flat.
+//  4. A marked exit is taken in with at most what its strategy holds beyond its other exits (own-exits.ts).
 import type { Denial } from "../../contracts/src/codes.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import { Fault } from "../../contracts/src/fault.ts";
@@ -23,6 +24,7 @@ import { verdictOf } from "./checking.ts";
 import { keyWindowMs, type OmsPorts } from "./oms-parts.ts";
 import { statusOf } from "./order-status.ts";
 import type { Drivers } from "./order-worker.ts";
+import { ownExit } from "./own-exits.ts";
 import type { QuoteKeeping } from "./quotes/keep-quotes.ts";
 import { mustBeFree } from "./reserved-names.ts";
 import { hexOf } from "./slicing.ts";
@@ -93,8 +95,9 @@ export function createSubmitting(ports: OmsPorts, drivers: Drivers, quotes: Pick
     }
   }
 
-  async function insert(unit: UnitOfWork, order: Order, bodyHash: string, submittedBy: string): Promise<StoredOrder> {
+  async function insert(unit: UnitOfWork, asked: Order, bodyHash: string, submittedBy: string): Promise<StoredOrder> {
     const at = clock.now();
+    const { order, cut } = await ownExit(unit, asked);
     const refusal = order.reduce_only === true ? undefined : await whyOnlyExits(unit, order);
     const pending: StoredOrder = {
       order,
@@ -105,23 +108,26 @@ export function createSubmitting(ports: OmsPorts, drivers: Drivers, quotes: Pick
       submittedBy,
       createdAt: at,
       updatedAt: at,
+      ...cut,
     };
+    const created = { ...order, submitted_by: submittedBy, ...(cut !== undefined && { cut_from: cut.cutFrom }) };
     await quotes.ofOrder(unit, "CREATED", order, at);
     if (refusal === undefined) {
       await unit.oms.insertOrder(pending);
-      await unit.events.publish(subjects.ordersCreated, { ...order, submitted_by: submittedBy });
+      await unit.events.publish(subjects.ordersCreated, created);
       return pending;
     }
     const refused: StoredOrder = { ...pending, state: "REJECTED", ...refusal };
     await unit.oms.insertOrder(refused);
-    await unit.events.publish(subjects.ordersCreated, { ...order, submitted_by: submittedBy });
+    await unit.events.publish(subjects.ordersCreated, created);
     await unit.events.publish(subjects.ordersRejected, transitionOf(pending, refused));
     return refused;
   }
 
   /** Nothing is kept: what the risk engine would say, and after an approval this door, as a status. */
-  async function dryRun(order: Order, bodyHash: string, submittedBy: string): Promise<OrderStatus> {
+  async function dryRun(asked: Order, bodyHash: string, submittedBy: string): Promise<OrderStatus> {
     const at = clock.now();
+    const { order, cut } = await store.transact("oms.look", (unit) => ownExit(unit, asked));
     const verdict = verdictOf(await ports.riskChecks.check(order), order, at);
     const refusal =
       verdict.approved && order.reduce_only !== true
@@ -134,6 +140,7 @@ export function createSubmitting(ports: OmsPorts, drivers: Drivers, quotes: Pick
       filledQuantity: decimal.zero,
       filledValue: decimal.zero,
       decision: verdict.decision,
+      ...cut,
       ...(verdict.approved ? refusal : verdict.denial),
       submittedBy,
       createdAt: at,

@@ -79,7 +79,7 @@ const adjustmentUs = 10_000_000;
 export const exitsAreProven: Invariant = {
   name: "exits_are_proven",
   sentence:
-    "What passes a halt closes no more than is held beyond the other exits under way, in a strategy's halt no more than that strategy holds itself, because an order that only claims to reduce, flips, or competes with another exit opens a position in a halted fund.",
+    "What passes a halt closes no more than is held beyond the other exits under way, and a marked exit no more than its own strategy holds, because an order that only claims to reduce, flips, or competes with another exit opens a position.",
   violated: (evidence) =>
     onMessage<DecisionMade>(evidence, subjects.decisionMade, ({ order: asked, decision }, { at }) => {
       const order = asked as unknown as Order;
@@ -88,14 +88,24 @@ export const exitsAreProven: Invariant = {
       const halted = past.halts.filter((one) => isInForceAt(one, decision.halt_epoch) && covers(one, order));
       const [halt] = halted;
       const adjusted = past.adjustedAt.get(positionKey(order.fund_id, order.symbol)) ?? 0;
-      if (halt === undefined || at - adjusted < adjustmentUs) return undefined;
-      const isOwn = halted.some(({ severity }) => severity === "STRATEGY_HALT");
+      const isOwn = mustBeOwn(order) || halted.some(({ severity }) => severity === "STRATEGY_HALT");
+      if ((halt === undefined && !isOwn) || at - adjusted < adjustmentUs) return undefined;
       const crossed = past.crossedAt.get(strategyKey(order.fund_id, order.strategy_id, order.symbol)) ?? 0;
       const closable = closableOf(evidence, order, decision.decided_at, isOwn && at - crossed >= adjustmentUs);
-      if (order.reduce_only === true && decimal.parse(order.quantity) <= closable) return undefined;
-      return `${order.order_id} of ${order.quantity} passed ${halt.halt_id}, and ${decimal.format(closable)} were left to close`;
+      const open = decimal.subtract(
+        decimal.parse(order.quantity),
+        past.orders.get(order.order_id)?.filled ?? decimal.zero,
+      );
+      if (order.reduce_only === true && open <= closable) return undefined;
+      const where = halt?.halt_id ?? "as an exit";
+      return `${order.order_id} of ${order.quantity} passed ${where}, and ${decimal.format(closable)} were left to close`;
     }),
 };
+
+/** Stops and flattened funds close what the fund holds. */
+function mustBeOwn({ reduce_only: isMarked, order_id: id }: Order): boolean {
+  return isMarked === true && !id.startsWith("stop-") && !id.startsWith("flatten-");
+}
 
 /**
  * What this side may still close: what the fund holds, less what every other order on this side may trade; in a halt of the strategy no more than the same

@@ -162,7 +162,7 @@ function brokenRules(
   if (envelope === undefined) return ["no envelope"];
   const broken = naiveRules(books, life.tables, envelope, order);
   // The officer's answer came later: size and price were judged when it was asked.
-  if (checked.asked !== undefined) return broken.filter((rule) => rule === "side");
+  if (checked.asked !== undefined) return broken.filter((rule) => rule === "side" || rule === "own");
   const isUncollared = decision.checks.some(({ figures }) => figures.some(({ name }) => name === "exit_collar"));
   return broken.filter((rule) => rule !== "price" || !isUncollared);
 }

@@ -44,6 +44,8 @@ export interface NaiveBooks {
   readonly gone: Map<string, NaiveOrder>;
   /** By fund, then by symbol; only what is not zero. */
   readonly positions: Map<string, Map<string, bigint>>;
+  /** By fund, strategy and symbol. */
+  readonly strategies: Map<string, bigint>;
   readonly open: Map<string, NaiveOrder>;
 }
 
@@ -90,7 +92,7 @@ export function remaining(order: NaiveOrder): bigint {
 
 /** Everything that happened, one after the other, from nothing. */
 export function naiveBooks(happenings: readonly Happening[]): NaiveBooks {
-  const books: NaiveBooks = { positions: new Map(), open: new Map(), gone: new Map() };
+  const books: NaiveBooks = { positions: new Map(), strategies: new Map(), open: new Map(), gone: new Map() };
   for (const happening of happenings) {
     if (happening.kind === "approval") approve(books, happening.order);
     else if (happening.kind === "fill") fillOne(books, happening.fill);
@@ -144,11 +146,16 @@ export function lowersNaively({ open }: NaiveBooks, order: Order): boolean {
   return quantity < known.quantity && known.waiting.every((other) => quantity <= other.quantity);
 }
 
-function fillOne({ positions, open, gone }: NaiveBooks, fill: Fill): void {
+const strategyKey = (of: Pick<Order, "fund_id" | "strategy_id" | "symbol">): string =>
+  JSON.stringify([of.fund_id, of.strategy_id, of.symbol]);
+
+function fillOne({ positions, strategies, open, gone }: NaiveBooks, fill: Fill): void {
   const held = positions.get(fill.fund_id) ?? new Map<string, bigint>();
   positions.set(fill.fund_id, held);
   const quantity = units(fill.quantity);
   held.set(fill.symbol, (held.get(fill.symbol) ?? 0n) + (isBuy(fill.side) ? quantity : -quantity));
+  const key = strategyKey(fill);
+  strategies.set(key, (strategies.get(key) ?? 0n) + (isBuy(fill.side) ? quantity : -quantity));
   const known = open.get(fill.order_id) ?? gone.get(fill.order_id);
   if (known === undefined) return;
   const { order } = known;
@@ -339,11 +346,12 @@ export function naiveRules(books: NaiveBooks, tables: Tables, envelope: RiskEnve
   const own = books.open.get(order.order_id);
   const position = books.positions.get(order.fund_id)?.get(order.symbol) ?? 0n;
   const buys = isBuy(order.side);
-  const pending = [...books.open.values()]
+  const others = [...books.open.values()]
     .filter((other) => other !== own && other.order.fund_id === order.fund_id && other.order.symbol === order.symbol)
-    .filter((other) => isBuy(other.order.side) === buys)
-    .reduce((sum, other) => sum + remaining(other), 0n);
-  const closable = largest([0n, (buys ? -position : position) - pending]);
+    .filter((other) => isBuy(other.order.side) === buys);
+  const left = (held: bigint, pending: readonly NaiveOrder[]): bigint =>
+    pending.reduce((sum, other) => sum - remaining(other), buys ? -held : held);
+  const closable = largest([0n, left(position, others)]);
   const opens = units(order.quantity) - (own?.filled ?? 0n) > closable;
   const broken: string[] = [];
   if (envelope.strict_sides !== false && order.asset_class !== "CRYPTO") {
@@ -351,6 +359,9 @@ export function naiveRules(books: NaiveBooks, tables: Tables, envelope: RiskEnve
     if (isWrong[order.side as keyof typeof isWrong]) broken.push("side");
   }
   const marked = order.reduce_only === true;
+  const ofStrategy = others.filter((other) => other.order.strategy_id === order.strategy_id);
+  const ownLeft = left(books.strategies.get(strategyKey(order)) ?? 0n, ofStrategy);
+  if (marked && units(order.quantity) - (own?.filled ?? 0n) > largest([0n, ownLeft])) broken.push("own");
   const value = unitValue(tables, order.fund_id, order.symbol);
   if (!marked && (value === undefined || units(order.quantity) * value > units(String(envelope.max_notional)) * scale))
     broken.push("size");

@@ -116,6 +116,9 @@ export const gateDenials = {
     ),
     SHORT_WHILE_LONG: denial("A SELL_SHORT, while the fund is long: a SELL closes that first."),
     BUY_CROSSES_ZERO: denial("A BUY is for more than is short: it would close a short position and open a long one."),
+    EXIT_EXCEEDS_STRATEGY: denial(
+      "An order marked reduce_only is for more than its own strategy holds beyond what that strategy's other open orders may close.",
+    ),
     SHORT_OPTIONS_BLOCKED: denial("A watchdog sees too much theta in the fund, so no option is sold short."),
     SHORTING_DISABLED: denial("The envelope does not allow short positions."),
     BORROW_UNAVAILABLE: denial("There is not enough to borrow for the short that could result."),

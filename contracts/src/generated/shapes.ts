@@ -1165,6 +1165,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"created_at","type":"text","description":"RFC 3339.","kind":"INSTANT"},
     {"name":"submitted_by","type":"text","description":"Who handed it in, as proved; `order.actor` is only what the order itself claims.","mayBeMissing":true},
     {"name":"quotes","type":"message","message":"OrderQuotes","optional":true,"description":"What the market quoted when it was created and sent; absent where it was not known then. In answers to GetOrder and ListOrders."},
+    {"name":"cut_from","type":"text","optional":true,"description":"The quantity that was asked for, of a marked exit that was cut to what its strategy holds beyond its other exits. Decimal.","kind":"DECIMAL","positive":true},
   ]},
   OrderStatuses: {"fields":[
     {"name":"orders","type":"message","message":"OrderStatus","list":true,"description":"What was open, and what became of each."},

@@ -174,6 +174,8 @@ export const orderCreated = z.object({
   sequence: countNumber.optional(),
   /** Who handed it in, as proved; `actor` is only what the order claims. */
   submitted_by: lineText(200).optional(),
+  /** The quantity that was asked for, of a marked exit that order management cut to what its strategy holds beyond its other exits. */
+  cut_from: positiveDecimalText.optional(),
 });
 export type OrderCreated = z.infer<typeof orderCreated>;
 

@@ -318,7 +318,7 @@ function writeBlocks(writer: ByteWriter, view: FundView): void {
   const waits = view.exitWaits === undefined ? 0 : 64;
   const { restrictions } = view;
   const rest = held | (option === undefined ? 0 : 8) | ofStrategy | waits | (restrictions === undefined ? 0 : 128);
-  writer.byte((isLapsed ? 2 : 0) | rest);
+  writer.byte((isLapsed ? 2 : 0) | (view.closesForFund === true ? 1 : 0) | rest);
   if (isLapsed) writer.integer(lapsed);
   if (option !== undefined) writeOption(writer, option);
   if (waits !== 0) writer.text(view.exitWaits);
@@ -333,7 +333,8 @@ function readBlocks(reader: ByteReader, view: FundView, version: number, earlier
   const set = reader.byte();
   const more = version < 10 || version >= 13 ? 0 : reader.byte();
   view.heldAtBroker = (set & 4) !== 0;
-  if ((set & 1) !== 0) earlier.auditBlock = reader.text() ?? "";
+  if ((set & 1) !== 0 && version < 13) earlier.auditBlock = reader.text() ?? "";
+  view.closesForFund = (set & 1) !== 0 && version >= 13;
   if ((set & 2) !== 0) view.lapsed = (reader.integer() ?? decimal.zero) as Decimal;
   if ((set & 8) !== 0) view.option = readOption(reader);
   if ((set & 64) !== 0) view.exitWaits = reader.text() ?? "";

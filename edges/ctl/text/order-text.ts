@@ -64,6 +64,7 @@ export function orderText(status: OrderStatus, mode: string, now: Instant): stri
       ],
       ["Average", status.average_price],
       ["Slice of", status.parent_order_id],
+      ["Cut from", status.cut_from],
       ["Submitted by", submitterText(status)],
       ["Actor, claimed", order.actor],
       ["Thesis", order.thesis],

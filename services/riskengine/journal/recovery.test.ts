@@ -262,7 +262,7 @@ describe("a restart", () => {
     const approved = await fixture.finish(second.check({ order_id: "own", quantity: "30", ...exit }));
     expect(approved).toMatchObject({ approved: true, reduces_strategy: true });
     const other = await fixture.finish(second.check({ order_id: "more", quantity: "1", ...exit }));
-    expect([other.approved, other.reduces_strategy]).toEqual([true, undefined]);
+    expect([other.approved, other.code]).toEqual([false, "EXIT_EXCEEDS_STRATEGY"]);
     expect(second.deaths).toEqual([]);
     await fixture.finish(second.service.stop());
   });

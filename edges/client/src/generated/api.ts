@@ -3797,6 +3797,11 @@ export interface components {
             submitted_by?: string;
             /** @description What the market quoted when it was created and sent; absent where it was not known then. In answers to GetOrder and ListOrders. */
             quotes?: components["schemas"]["OrderQuotes"];
+            /**
+             * Format: decimal
+             * @description The quantity that was asked for, of a marked exit that was cut to what its strategy holds beyond its other exits. Decimal.
+             */
+            cut_from?: string;
         };
         OrderStatuses: {
             /** @description What was open, and what became of each. */
@@ -7415,7 +7420,8 @@ export interface operations {
                      *               "ask": "187.25",
                      *               "quoted_at": "2026-11-17T14:30:00.000000Z"
                      *             }
-                     *           }
+                     *           },
+                     *           "cut_from": "187.25"
                      *         }
                      *       ],
                      *       "audit_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0"
@@ -7670,7 +7676,8 @@ export interface operations {
                      *             "ask": "187.25",
                      *             "quoted_at": "2026-11-17T14:30:00.000000Z"
                      *           }
-                     *         }
+                     *         },
+                     *         "cut_from": "187.25"
                      *       }
                      *     ]
                      */
@@ -7848,7 +7855,8 @@ export interface operations {
                      *           "ask": "187.25",
                      *           "quoted_at": "2026-11-17T14:30:00.000000Z"
                      *         }
-                     *       }
+                     *       },
+                     *       "cut_from": "187.25"
                      *     }
                      */
                     "application/json": components["schemas"]["OrderStatus"];
@@ -8011,7 +8019,8 @@ export interface operations {
                      *           "ask": "187.25",
                      *           "quoted_at": "2026-11-17T14:30:00.000000Z"
                      *         }
-                     *       }
+                     *       },
+                     *       "cut_from": "187.25"
                      *     }
                      */
                     "application/json": components["schemas"]["OrderStatus"];
@@ -8207,7 +8216,8 @@ export interface operations {
                      *           "ask": "187.25",
                      *           "quoted_at": "2026-11-17T14:30:00.000000Z"
                      *         }
-                     *       }
+                     *       },
+                     *       "cut_from": "187.25"
                      *     }
                      */
                     "application/json": components["schemas"]["OrderStatus"];
@@ -8389,7 +8399,8 @@ export interface operations {
                      *           "ask": "187.25",
                      *           "quoted_at": "2026-11-17T14:30:00.000000Z"
                      *         }
-                     *       }
+                     *       },
+                     *       "cut_from": "187.25"
                      *     }
                      */
                     "application/json": components["schemas"]["OrderStatus"];

@@ -48,7 +48,11 @@ export interface OrderStatus {
   /** Who handed it in, as proved; `order.actor` is only what the order itself claims. */
   submitted_by: string;
   /** What the market quoted when it was created and sent; absent where it was not known then. In answers to GetOrder and ListOrders. */
-  quotes?: OrderQuotes | undefined;
+  quotes?:
+    | OrderQuotes
+    | undefined;
+  /** The quantity that was asked for, of a marked exit that was cut to what its strategy holds beyond its other exits. Decimal. */
+  cut_from?: string | undefined;
 }
 
 export interface OrderQuotes {
@@ -683,6 +687,7 @@ function createBaseOrderStatus(): OrderStatus {
     created_at: "",
     submitted_by: "",
     quotes: undefined,
+    cut_from: undefined,
   };
 }
 
@@ -729,6 +734,9 @@ export const OrderStatus: MessageFns<OrderStatus> = {
     }
     if (message.quotes !== undefined) {
       OrderQuotes.encode(message.quotes, writer.uint32(122).fork()).join();
+    }
+    if (message.cut_from !== undefined) {
+      writer.uint32(130).string(message.cut_from);
     }
     return writer;
   },
@@ -856,6 +864,14 @@ export const OrderStatus: MessageFns<OrderStatus> = {
             }
 
             message.quotes = OrderQuotes.decode(reader, reader.uint32());
+            continue;
+          }
+          case 16: {
+            if (tag !== 130) {
+              break;
+            }
+
+            message.cut_from = reader.string();
             continue;
           }
         }
