@@ -7,6 +7,8 @@ import { testSettings } from "../../testkit/virtual/memory-platform.ts";
 import { followPriceSources } from "./price-sources.ts";
 import type { ServicePorts } from "./service.ts";
 
+const noTurns = { transact: async () => ({ turns: [], place: 0 }) } as unknown as ServicePorts["store"];
+
 it("counts no price from outside before it knows who is named, and goes on by what it knew afterwards", async () => {
   let now = fromMicroseconds(1_794_000_000_000_000);
   let isAway = true;
@@ -17,7 +19,8 @@ it("counts no price from outside before it knows who is named, and goes on by wh
     },
     read: async () => ({ change: 1, instruments: [{ symbol: "AAPL", priced_by: ["feed"] }], venues: [] }),
   } as unknown as ServicePorts["referenceData"];
-  const sources = followPriceSources({
+  const sources = await followPriceSources({
+    store: noTurns,
     referenceData,
     clock: { now: () => now },
     settings: testSettings,
