@@ -93,6 +93,7 @@ it("where nobody is named a restart changes nobody's turn: a stranger who speaks
   const { store, referenceData } = fixture.platform.processOf("treasury");
   const ports = { store, referenceData, clock, log: quietLog, settings: testSettings };
   const sources = await fixture.finish(followPriceSources(ports));
+  await fixture.finish(sources.look({ symbol: "SPY", source: "fixture", price: "592.6", at: format(clock.now()) }));
   const of = (source: string) => sources.ask({ symbol: "SPY", source, at: format(clock.now()) }, clock.now()).kind;
   expect([of("stranger"), of("fixture")]).toEqual(["NOT_YOURS", "COUNTS"]);
   await fixture.finish(second.service.stop());
