@@ -125,6 +125,10 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
     "Counts a foreign publisher's events, each of which is an entry; what is refused is an alarm in the same unit.",
   ),
   "risk.foreign-look": onlyReads,
+  "risk.price-turns": unaudited(
+    "Who prices a symbol for which nobody is named; a source that takes over raises an alarm.",
+  ),
+  "prices.turns": onlyReads,
   "risk.release": tells("throttleReleased"),
   "risk.approval": tells("approvalExpired", "approvalSent", "approvalEnded", "blockOpened", "blockEnded"),
   "risk.approval-note": unaudited(

@@ -32,7 +32,7 @@ import { standingOf } from "./standing-conditions.ts";
 /** What another order could escape: its own words and sides, what it claims to reduce, its size, its pace, its short, its verdict. A code that fits none of these is to be put among the standing ones. */
 const isAboutTheOrder: readonly RegExp[] = [
   /^SCHEMA_/,
-  /^(DUPLICATE_KEY|KEY_REUSED|ORDER_NOT_YOURS)$/,
+  /^(DUPLICATE_KEY|KEY_REUSED|ORDER_NOT_YOURS|EXIT_EXCEEDS_STRATEGY)$/,
   /_NOT_ALLOWED$/,
   // Of one side of a line; it is listed by itself.
   /^EXIT_HAS_PRIORITY$/,
