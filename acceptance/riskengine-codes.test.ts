@@ -419,7 +419,7 @@ const ways: Ways = {
     },
     // What the fund holds is another strategy's.
     EXIT_EXCEEDS_STRATEGY: {
-      order: { fund_id: "net", symbol: "HLD", side: "SELL", reduce_only: true, strategy_id: strategyOf("partly") },
+      order: { fund_id: "net", symbol: "HLD", side: "SELL", reduce_only: true, strategy_id: strategyOf("moved") },
     },
     COVER_EXCEEDS_SHORT: { order: { side: "BUY_TO_COVER" } },
     SELL_EXCEEDS_LONG: { order: { side: "SELL" } },
