@@ -24,6 +24,7 @@ import type { FundView, Verdict } from "../state/view.ts";
 import type { Checked, CheckUndo } from "./decision.ts";
 import { type Hash, namesOf } from "./fast/order-hash.ts";
 import { type Found, fillView } from "./fill-view.ts";
+import { noteEnds } from "./note-ends.ts";
 import { isPlatformExit, readPlatformExit, withHolders } from "./platform-exit.ts";
 import { type EngineState, noteClock, setTripped } from "./state.ts";
 
@@ -189,7 +190,9 @@ function runGates(state: EngineState, asked: readonly Gate[], order: Order, at: 
     const endedUs = options.stopwatch();
     notes.end(denial === undefined, endedUs - startedUs);
     startedUs = endedUs;
-    if (denial !== undefined) return denial;
+    if (denial === undefined) continue;
+    noteEnds(state, denial.code);
+    return denial;
   }
   state.gateEndedUs = startedUs;
   return undefined;

@@ -58,6 +58,8 @@ export interface NoteBook extends Notes, NoteColumns {
   reset(): void;
   begin(gate: GateName): void;
   end(passed: boolean, microseconds: number): void;
+  /** What was written since belongs to the last gate as well. */
+  extend(): void;
   /** What was written, to outlive the next check. */
   copy(): NoteColumns;
   /** Begins a new check with what the first so many gates of another one wrote. */
@@ -143,6 +145,10 @@ export function createNoteBook(): NoteBook {
       note.microseconds = microseconds;
       note.end = book.figureCount;
       note.shareEnd = book.shareCount;
+    },
+    extend() {
+      const note = gates[book.gateCount - 1];
+      if (note !== undefined) note.end = book.figureCount;
     },
     copy() {
       const { gateCount, shareCount, figureCount: count } = book;
