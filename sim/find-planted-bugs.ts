@@ -9,7 +9,7 @@ import { simulate } from "./simulate.ts";
 const found: Readonly<Record<string, readonly [seed: number, ...invariants: string[]]>> = {
   "skip-epoch-check": [18, "routed_with_approval"],
   "free-on-timeout": [7, "reserved_while_alive", "worst_case_within_envelope"],
-  "net-pending": [14, "worst_case_within_envelope"],
+  "net-pending": [38, "worst_case_within_envelope"],
   "drop-outbox-row": [1, "changes_are_audited", "one_life", "position_is_sum_of_fills"],
   "lose-one-booking": [1, "fills_reach_every_book"],
   "fire-stop-twice": [1, "stops_exit_once"],
@@ -23,7 +23,7 @@ const found: Readonly<Record<string, readonly [seed: number, ...invariants: stri
   "keeps-old-prices": [15, "actions_keep_worth"],
   "drops-an-instrument": [3, "holdings_can_be_left"],
   "owed-to-others": [44, "comes_to_rest", "stops_exit_once"],
-  "withdraw-anything": [31, "withdrawals_keep_limits"],
+  "withdraw-anything": [41, "withdrawals_keep_limits"],
   "hears-no-loss": [13, "breaches_are_acted_on", "losses_halt"],
   "spend-twice": [2, "market_within_approved"],
   "nothing-stands": [19, "standing_keeps_reference"],

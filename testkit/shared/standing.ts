@@ -63,8 +63,8 @@ async function standingOfPeople(rowsOf: (path: string) => Promise<readonly Row[]
   const people = (await rowsOf("/v1/auth/operators")).filter(
     ({ state, name }) => state === "active" && !isAnothers(name),
   );
-  const tokens = (await rowsOf("/v1/service-tokens")).filter(({ revoked_at, issued_by }) => {
-    return revoked_at === undefined && !isAnothers(String(issued_by).replace(/^operator:/, ""));
+  const tokens = (await rowsOf("/v1/service-tokens")).filter(({ revoked_at, issued_by, name }) => {
+    return revoked_at === undefined && !isAnothers(String(issued_by).replace(/^operator:/, "")) && !isAnothers(name);
   });
   return Object.fromEntries([
     ...people.map(({ name, roles }) => [`person ${name}`, String(roles)]),
