@@ -1,7 +1,8 @@
 // The front door for orders. An order is durable before anything else happens to it; from then on its driver takes it further, and the caller is
 // told how far it came.
 //
-//  1. The same key and body within five minutes is the same order, however often it comes; another body is a conflict; later it is a new order.
+//  1. The same key and body within five minutes is the same order, however often it comes; another body is a conflict, and so is another machine's key; later it
+//     is a new order.
 //  2. An order that a halt covers is refused here, whether the risk engine is up or not, unless it is marked as an exit: those go on to be proven.
 //     The halts are those of the store in this very transaction; when the store cannot be asked nothing is taken in.
 //  3. In a fund that a flatten closes only marked exits are taken until its broker has called it flat.
@@ -15,6 +16,7 @@ import { minusMilliseconds } from "../../contracts/src/instant.ts";
 import { type Order, order as orderSchema } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { haltCovers } from "../../core/orders/may-send.ts";
+import type { Identity } from "../../ports/identity.ts";
 import type { StoredOrder } from "../../ports/oms-records.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
@@ -25,6 +27,7 @@ import { keyWindowMs, type OmsPorts } from "./oms-parts.ts";
 import { statusOf } from "./order-status.ts";
 import type { Drivers } from "./order-worker.ts";
 import { ownExit } from "./own-exits.ts";
+import { isOwn } from "./ownership/order-askers.ts";
 import type { QuoteKeeping } from "./quotes/keep-quotes.ts";
 import { mustBeFree } from "./reserved-names.ts";
 import { hexOf } from "./slicing.ts";
@@ -62,7 +65,7 @@ export function createSubmitting(ports: OmsPorts, drivers: Drivers, quotes: Pick
     const tell = async (unit: UnitOfWork): Promise<void> => {
       await tellAttempt(unit, identity, attempted, clock.now());
     };
-    const taken = await takeIn(order, bodyHash, identity.actor, tell);
+    const taken = await takeIn(order, bodyHash, identity, tell);
     if ("denial" in taken) return taken;
     return answer(taken.stored);
   }
@@ -71,7 +74,7 @@ export function createSubmitting(ports: OmsPorts, drivers: Drivers, quotes: Pick
   async function takeIn(
     order: Order,
     bodyHash: string,
-    submittedBy: string,
+    identity: Identity,
     tell: (unit: UnitOfWork) => Promise<void>,
   ): Promise<{ readonly stored: StoredOrder } | DeniedAnswer> {
     for (let tries = 1; ; tries += 1) {
@@ -79,12 +82,14 @@ export function createSubmitting(ports: OmsPorts, drivers: Drivers, quotes: Pick
         return await store.transact("oms.submit", async (unit) => {
           const at = clock.now();
           const same = await unit.oms.lockKey(order.idempotency_key, minusMilliseconds(at, keyWindowMs));
+          if (same !== undefined && !(await isOwn(unit, same, identity))) return conflict(othersKey);
           if (same?.bodyHash === bodyHash) return { stored: same };
           if (same !== undefined) return conflict(`The key belongs to order ${same.order.order_id}, which differs.`);
           const known = await unit.oms.lockOrder(order.order_id);
+          if (known !== undefined && !(await isOwn(unit, known, identity))) return conflict(othersName(known));
           if (known !== undefined) return conflict(whyTaken(known, bodyHash));
           await tell(unit);
-          return { stored: await insert(unit, order, bodyHash, submittedBy) };
+          return { stored: await insert(unit, order, bodyHash, identity.actor) };
         });
       } catch (thrown) {
         const isUnknown = thrown instanceof Fault && thrown.code === "STORE_COMMIT_UNKNOWN";
@@ -196,6 +201,10 @@ function whyTaken({ order: { order_id: orderId }, bodyHash: known }: StoredOrder
   const minutes = keyWindowMs / 60_000;
   return `The order ${orderId} is this one, from more than ${minutes} minutes ago; to trade it once more leave the order_id out or give another.`;
 }
+
+/** Nothing of the order is told, not even its name. */
+const othersKey = "The key belongs to an order that another caller handed in.";
+const othersName = ({ order }: StoredOrder): string => `The order_id ${order.order_id} belongs to another order.`;
 
 function conflict(reason: string): DeniedAnswer {
   return { denial: { code: "ORDER_KEY_CONFLICT", reason } };

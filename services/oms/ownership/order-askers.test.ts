@@ -86,6 +86,23 @@ describe(`whose an order of ours is, seed ${seed}`, () => {
     expect(await cancel(operator, "o-4")).toMatchObject({ state: "CANCELLED" });
   });
 
+  it("another machine's key and body are a conflict that tells nothing of the order; its own, and people, get the order", async () => {
+    const { oms } = await begin();
+    const again = (who: Identity, more = {}) =>
+      oms.call<OrderStatus & DeniedAnswer>("SubmitOrder", orderOf("o-1", more), who);
+    const conflict = {
+      denial: { code: "ORDER_KEY_CONFLICT", reason: "The key belongs to an order that another caller handed in." },
+    };
+    expect(await again(stranger)).toEqual(conflict);
+    expect(await again(stranger, { quantity: "11" })).toEqual(conflict);
+    const byName = await again(stranger, { idempotency_key: "its own" });
+    expect(byName.denial).toEqual({
+      code: "ORDER_KEY_CONFLICT",
+      reason: "The order_id o-1 belongs to another order.",
+    });
+    for (const who of [desk, operator, research]) expect((await again(who)).order?.order_id).toBe("o-1");
+  });
+
   it("an order that is not there is not found, whoever asks", async () => {
     const { cancel } = await begin();
     await expect(cancel(stranger, "nothing")).rejects.toMatchObject({ code: "NOT_FOUND" });

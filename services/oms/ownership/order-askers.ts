@@ -4,9 +4,24 @@ import type { Denial } from "../../../contracts/src/codes.ts";
 import { isOwnSource, machineOfActor } from "../../../contracts/src/platform-services.ts";
 import { ownerOf } from "../../../core/orders/order-owner.ts";
 import type { Identity } from "../../../ports/identity.ts";
+import type { StoredOrder } from "../../../ports/oms-records.ts";
+import type { UnitOfWork } from "../../../ports/store.ts";
 import type { OmsPorts } from "../oms-parts.ts";
 
 type Speaker = Pick<Identity, "kind" | "name">;
+
+const mayTouchAll = ({ kind, name }: Speaker): boolean => kind !== "service" || isOwnSource(name);
+
+/** Whether the order is the speaker's to ask about and to change. */
+export async function isOwn(
+  unit: Pick<UnitOfWork, "foreign">,
+  { order: { order_id: orderId }, submittedBy, createdAt }: Pick<StoredOrder, "order" | "submittedBy" | "createdAt">,
+  speaker: Speaker,
+): Promise<boolean> {
+  if (mayTouchAll(speaker)) return true;
+  const handOvers = await unit.foreign.handOvers([orderId]);
+  return ownerOf(orderId, machineOfActor(submittedBy), createdAt, handOvers) === speaker.name;
+}
 
 /** Undefined when it may, and when there is no such order. */
 export async function whyNotYours(
@@ -14,14 +29,12 @@ export async function whyNotYours(
   orderId: string,
   { kind, name }: Speaker,
 ): Promise<Denial | undefined> {
-  if (kind !== "service" || isOwnSource(name)) return undefined;
-  const owner = await store.transact("oms.look", async (unit) => {
+  if (mayTouchAll({ kind, name })) return undefined;
+  const isTheirs = await store.transact("oms.look", async (unit) => {
     const stored = await unit.oms.order(orderId);
-    if (stored === undefined) return name;
-    const handOvers = await unit.foreign.handOvers([orderId]);
-    return ownerOf(orderId, machineOfActor(stored.submittedBy), stored.createdAt, handOvers);
+    return stored === undefined || isOwn(unit, stored, { kind, name });
   });
-  if (owner === name) return undefined;
+  if (isTheirs) return undefined;
   const reason = `Order ${orderId} was handed in by somebody else: only they, people and the platform itself cancel and amend it.`;
   return { code: "ORDER_NOT_YOURS", reason };
 }

@@ -3,6 +3,7 @@
 //
 //  1. Whose turn it is where nobody is named is kept in the store when it changes, by this engine alone, at most once a second, and is in force again before the
 //     first price is judged.
+//  2. A source whose last instrument is gone has been replaced in nothing any more.
 import { messageOf } from "../../../contracts/src/fault.ts";
 import type { Mark } from "../../../contracts/src/records/market.ts";
 import type { Engine } from "../../../core/engine/engine.ts";
@@ -31,6 +32,8 @@ interface PriceTurns {
 }
 
 const keepApartMs = 1_000;
+/** Whether the instruments are still there. */
+const lookEveryMs = 10_000;
 
 export async function createPriceTurns({
   ports,
@@ -51,7 +54,19 @@ export async function createPriceTurns({
   /** Those whose place another has taken, by symbol. */
   const replaced = new Map<string, string>();
 
-  async function keep(): Promise<undefined> {
+  async function look(): Promise<number | undefined> {
+    for (const [symbol, source] of [...replaced])
+      if (reference.currencyOf(symbol) === undefined) isBack(symbol, source);
+    await keep();
+    return replaced.size > 0 ? lookEveryMs : undefined;
+  }
+
+  function isBack(symbol: string, source: string): void {
+    replaced.delete(symbol);
+    if (![...replaced.values()].includes(source)) alarms.clear("PRICE_SOURCE_REPLACED", source);
+  }
+
+  async function keep(): Promise<void> {
     const turns = [...changed.values()];
     if (turns.length === 0) return;
     await ports.store.transact("risk.price-turns", (unit) => unit.foreign.putPriceTurns(turns));
@@ -60,7 +75,7 @@ export async function createPriceTurns({
 
   await restoreTurns(ports, sources, 0);
   const what = "what keeps whose prices count";
-  const keeping = startLoop({ ports, what, run: keep, apartMsMin: keepApartMs });
+  const keeping = startLoop({ ports, what, run: look, apartMsMin: keepApartMs });
 
   function isTurnOf(mark: Mark): boolean {
     const { symbol, source, currency } = mark;
@@ -76,12 +91,10 @@ export async function createPriceTurns({
       return false;
     }
     const before = replaced.get(symbol);
-    if (before !== undefined && before !== insteadOf) {
-      replaced.delete(symbol);
-      if (![...replaced.values()].includes(before)) alarms.clear("PRICE_SOURCE_REPLACED", before);
-    }
+    if (before !== undefined && before !== insteadOf) isBack(symbol, before);
     if (insteadOf !== undefined) {
       replaced.set(symbol, insteadOf);
+      if (before === undefined) keeping.wake();
       const said = `${insteadOf} has been silent for more than a minute (first ${symbol}), so prices of ${source} count instead until it is back.`;
       alarms.raise("PRICE_SOURCE_REPLACED", insteadOf, said);
     }

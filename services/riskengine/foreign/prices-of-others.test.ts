@@ -116,3 +116,31 @@ it("a source that waits takes over when the first has been stale for a minute, w
   expect(alarmsOf(fixture, "EVENT_REFUSED")).toEqual([]);
   await fixture.finish(life.service.stop());
 });
+
+it("a source whose instrument is gone is replaced in nothing, and the next time it is told anew", async () => {
+  const [fixture, life] = await begin({ markAgeMsMax: 10_000 });
+  const { store, referenceData } = fixture.platform.processOf("treasury");
+  const { instruments } = await fixture.finish(referenceData.read());
+  const setAt = fixture.time.clock.now();
+  const set = async (version: number, content: readonly object[]): Promise<void> => {
+    const next = { kind: "instruments", version, content, setBy: "x", setAt, reason: "", hash: "" } as const;
+    await fixture.finish(store.transact("reference", (unit) => unit.reference.put(next)));
+    await fixture.pass(15_000);
+  };
+  const takeOver = async (): Promise<number> => {
+    await fixture.pass(71_000);
+    await price(fixture, "second", "AAPL", "233");
+    await fixture.pass(1_000);
+    return alarmsOf(fixture, "PRICE_SOURCE_REPLACED").length;
+  };
+  await price(fixture, "fixture", "AAPL", "232");
+  expect(await takeOver()).toBe(1);
+  expect(await takeOver()).toBe(1);
+  await set(
+    2,
+    instruments.filter(({ symbol }) => symbol !== "AAPL"),
+  );
+  await set(3, instruments);
+  expect(await takeOver()).toBe(2);
+  await fixture.finish(life.service.stop());
+});
