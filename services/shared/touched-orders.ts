@@ -1,6 +1,6 @@
-// Tells of sources that touch orders of others: all of it was refused, and nothing moved, but either a program is set up wrongly or somebody lies.
+// Reports sources that touch orders of others: all of it was refused, and nothing moved, but either a program is set up wrongly or somebody lies.
 import type { ServicePorts } from "./service.ts";
-import { toldTogether } from "./telling/told-together.ts";
+import { byTheMinute } from "./telling/by-the-minute.ts";
 
 export interface TouchedOrders {
   /** Something was refused because the order is another source's. */
@@ -13,12 +13,12 @@ export function createTouchedOrders(
   /** Raises `ORDER_OF_ANOTHER` about a source, once for each call. */
   raise: (source: string, sentence: string) => void,
 ): TouchedOrders {
-  const told = toldTogether<string>(ports, (source, { count, ids }) => {
+  const reports = byTheMinute<string>(ports, (source, { count, ids }) => {
     const some = ids.join(", ");
     const which = ids.length < count ? `the first: ${some}` : some;
     const times = count === 1 ? "once" : `${count} times`;
     const sentence = `${source} confirmed, released, amended, cancelled or reported on orders that another source asked for, ${times} (${which}). All of it was refused. If they are its own, an admin hands them over: ctl riskengine sources hand-over.`;
     raise(source, sentence);
   });
-  return { refused: (source, orderId) => told.heard(source, orderId, source), stop: told.stop };
+  return { refused: (source, orderId) => reports.heard(source, orderId, source), stop: reports.stop };
 }

@@ -1,10 +1,10 @@
-// Events that another source may say, told together for each source and thing. Nothing of them counts, so nothing waits and nothing is put aside.
+// Events that another source may say, reported by the minute for each source and thing. Nothing of them counts, so nothing waits and nothing is put aside.
 import { alarms } from "../../../contracts/src/codes/alarms.ts";
 import { format } from "../../../contracts/src/instant.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import { line } from "../../shared/one-line.ts";
 import type { ServicePorts } from "../../shared/service.ts";
-import { type Together, toldTogether } from "../../shared/telling/told-together.ts";
+import { byTheMinute, type Together } from "../../shared/telling/by-the-minute.ts";
 
 interface HeardOfAnother {
   readonly source: string;
@@ -17,14 +17,14 @@ interface HeardOfAnother {
 
 export interface NotYours {
   heard(event: HeardOfAnother): void;
-  /** Waits for what is being told. */
+  /** Resolves when all reports are out. */
   stop(): Promise<void>;
 }
 
 export function createNotYours(ports: Pick<ServicePorts, "store" | "clock" | "timers" | "log">): NotYours {
   const { store, clock } = ports;
 
-  async function tell(
+  async function report(
     { source, about, code, sentence }: HeardOfAnother,
     { count, ids: known }: Together,
   ): Promise<void> {
@@ -38,6 +38,6 @@ export function createNotYours(ports: Pick<ServicePorts, "store" | "clock" | "ti
     );
   }
 
-  const told = toldTogether<HeardOfAnother>(ports, tell);
-  return { heard: (event) => told.heard(`${event.source} ${event.about}`, event.id, event), stop: told.stop };
+  const reports = byTheMinute<HeardOfAnother>(ports, report);
+  return { heard: (event) => reports.heard(`${event.source} ${event.about}`, event.id, event), stop: reports.stop };
 }

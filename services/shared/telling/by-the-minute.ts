@@ -1,4 +1,4 @@
-// What may come a thousand times a second is told together: the first of a stream at once, what follows when its minute ends, with a count and the first ten ids.
+// What may come a thousand times a second is reported by the minute: the first of a stream at once, what follows when its minute ends, with a count and the first ten ids.
 import { messageOf } from "../../../contracts/src/fault.ts";
 import type { ServicePorts } from "../service.ts";
 
@@ -8,16 +8,16 @@ export interface Together {
   readonly ids: readonly string[];
 }
 
-interface ToldTogether<Heard> {
+interface ByTheMinute<Heard> {
   /** One more of a stream; `heard` is what the newest of it was. */
   heard(stream: string, id: string, heard: Heard): void;
-  /** Tells what waits for the end of its minute, and waits for what is being told. */
+  /** Reports what waits for the end of its minute, and resolves when all reports are out. */
   stop(): Promise<void>;
 }
 
 const windowMs = 60_000;
 const idsMax = 10;
-/** Sources are tokens and logins, and those are few. What is beyond is told under one name. */
+/** Sources are tokens and logins, and those are few. What is beyond is reported under one name. */
 const streamsMax = 1_000;
 const beyond = "others";
 
@@ -28,20 +28,20 @@ interface Stream<Heard> {
   cancel: () => void;
 }
 
-export function toldTogether<Heard>(
+export function byTheMinute<Heard>(
   { timers, log }: Pick<ServicePorts, "timers" | "log">,
-  tell: (heard: Heard, together: Together) => void | Promise<void>,
-): ToldTogether<Heard> {
-  /** Those told of within the last minute. */
+  report: (heard: Heard, together: Together) => void | Promise<void>,
+): ByTheMinute<Heard> {
+  /** Those of which the last minute heard. */
   const streams = new Map<string, Stream<Heard>>();
-  let telling: Promise<unknown> = Promise.resolve();
+  let reporting: Promise<unknown> = Promise.resolve();
 
-  async function told(name: string, { newest, count, ids }: Stream<Heard>): Promise<void> {
+  async function reported(name: string, { newest, count, ids }: Stream<Heard>): Promise<void> {
     try {
-      await tell(newest, { count, ids: [...ids] });
+      await report(newest, { count, ids: [...ids] });
     } catch (thrown) {
-      log.warn("what was heard could not be told", { stream: name, reason: messageOf(thrown) });
-      // The end of the minute tries again, with those that nobody was told of.
+      log.warn("what was heard could not be reported", { stream: name, reason: messageOf(thrown) });
+      // The end of the minute tries again, with those that no report had.
       const since = streams.get(name);
       if (since === undefined) return;
       since.count += count;
@@ -52,7 +52,7 @@ export function toldTogether<Heard>(
   function begin(name: string, stream: Stream<Heard>): void {
     const cancel = timers.after(windowMs, () => endWindow(name));
     streams.set(name, { ...stream, count: 0, ids: new Set(), cancel });
-    telling = Promise.all([telling, told(name, stream)]);
+    reporting = Promise.all([reporting, reported(name, stream)]);
   }
 
   function endWindow(name: string): void {
@@ -77,7 +77,7 @@ export function toldTogether<Heard>(
       for (const { cancel } of streams.values()) cancel();
       const waiting = [...streams].filter(([, { count }]) => count > 0);
       streams.clear();
-      await Promise.all([telling, ...waiting.map(([name, stream]) => told(name, stream))]);
+      await Promise.all([reporting, ...waiting.map(([name, stream]) => reported(name, stream))]);
     },
   };
 }

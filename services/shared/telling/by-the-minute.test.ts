@@ -1,20 +1,20 @@
-// What comes again and again is told at once, and then when its minute ends, and nothing of it is lost.
+// What comes again and again is reported at once, and then when its minute ends, and nothing of it is lost.
 import { expect, it } from "vitest";
 import { quietLog } from "../../../testkit/quiet-log.ts";
 import { scheduler } from "../../../testkit/virtual/scheduler.ts";
-import { toldTogether } from "./told-together.ts";
+import { byTheMinute } from "./by-the-minute.ts";
 
 function begin(isFailing: () => boolean = () => false) {
   const time = scheduler({ seed: 1, ties: "fifo" });
   const said: string[] = [];
-  const together = toldTogether<string>({ timers: time.timers, log: quietLog }, async (heard, { count, ids }) => {
+  const together = byTheMinute<string>({ timers: time.timers, log: quietLog }, async (heard, { count, ids }) => {
     if (isFailing()) throw new Error("the store is away");
     said.push(`${time.elapsedMs()}: ${heard} ${count} (${ids.join(" ")})`);
   });
   return { together, said, until: (untilMs: number) => time.run({ untilMs }) };
 }
 
-it("the first is told at once, what follows when the minute ends, with a count and the first ten ids", async () => {
+it("the first is reported at once, what follows when the minute ends, with a count and the first ten ids", async () => {
   const { together, said, until } = begin();
   together.heard("a", "1", "one");
   for (let id = 2; id <= 30; id += 1) together.heard("a", String(id), `newest ${id}`);
@@ -32,7 +32,7 @@ it("the first is told at once, what follows when the minute ends, with a count a
   expect(said.slice(4)).toEqual(["200000: anew 1 (32)"]);
 });
 
-it("what could not be told is told at the end of its minute, with what came since", async () => {
+it("what could not be reported is reported at the end of its minute, with what came since", async () => {
   let isFailing = true;
   const { together, said, until } = begin(() => isFailing);
   together.heard("a", "1", "one");
@@ -43,7 +43,7 @@ it("what could not be told is told at the end of its minute, with what came sinc
   expect(said).toEqual(["60000: two 2 (1 2)"]);
 });
 
-it("beyond a thousand streams all are told under one, and stopping tells what waits", async () => {
+it("beyond a thousand streams all are reported under one, and stopping reports what waits", async () => {
   const { together, said, until } = begin();
   for (let n = 0; n < 1_003; n += 1) together.heard(`stream ${n}`, String(n), `heard ${n}`);
   await until(0);
