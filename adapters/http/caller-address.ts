@@ -22,6 +22,11 @@ export function addressOf(request: FastifyRequest): string {
   return found.get(request.raw) ?? plain(request.ip ?? "");
 }
 
+/** Whether the connection is the caller's own, and not that of a proxy that is believed. */
+export function isDirect(request: FastifyRequest): boolean {
+  return addressOf(request) === plain(request.raw.socket.remoteAddress ?? "");
+}
+
 /** An IPv4 caller of a listener for both families is given by its IPv4 address. */
 function plain(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/i, "");

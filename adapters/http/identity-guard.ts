@@ -27,6 +27,8 @@ export interface GuardOptions {
   readonly baseUrl: () => string;
   /** Somebody on this connection showed a good token. */
   readonly onKnown?: ((request: FastifyRequest, identity: Identity) => void) | undefined;
+  /** Asked for whoever showed none; undefined lets the request go on. */
+  readonly admitStranger?: ((request: FastifyRequest, reply: FastifyReply) => FastifyReply | undefined) | undefined;
 }
 
 export function identityGuard(options: GuardOptions): IdentityGuard {
@@ -44,7 +46,8 @@ export function identityGuard(options: GuardOptions): IdentityGuard {
       if (access === "nobody in particular" || (access !== "anyone with a token" && isForAnyone(access))) {
         // What mounts are shown is theirs: their clients authenticate to them, not to us.
         const identity = facts?.prefix === undefined ? await identityIfGood(shown, request, options) : undefined;
-        if (identity !== undefined) keep(request, identity);
+        if (identity === undefined) return options.admitStranger?.(request, reply);
+        keep(request, identity);
         return undefined;
       }
       const identity = await identityOrRefusal(shown, request, reply, options, access);
@@ -89,10 +92,12 @@ async function identityOrRefusal(
   shown: Shown,
   request: FastifyRequest,
   reply: FastifyReply,
-  { ports, refuse, baseUrl, listener }: GuardOptions,
+  { ports, refuse, baseUrl, listener, admitStranger }: GuardOptions,
   access: Access,
 ): Promise<Identity | undefined> {
   const unauthenticated = (detail: string, tokenWasSent: boolean): undefined => {
+    // Who asked more than a stranger may is not told of one by one.
+    if (admitStranger?.(request, reply) !== undefined) return undefined;
     if (access !== "anyone with a token" && access !== "nobody in particular") {
       const reported = { target: loggedPath(request), about: attemptSubject(request.params) };
       ports.tellRefusal?.({

@@ -22,7 +22,7 @@ import type { MakeAttemptLimit } from "./limits/attempt-limits.ts";
 import { inputProblem, transportProblem } from "./problem.ts";
 import { hasBody, type Input, readInput } from "./read-input.ts";
 import { contextOf, sendAnswer, sendProblem } from "./replies.ts";
-import { loggedPath, type RouteFacts } from "./route-facts.ts";
+import { loggedPath, type RouteFacts, type TurnOf } from "./route-facts.ts";
 import { isStream, sendStream } from "./send-stream.ts";
 
 interface RouteParts {
@@ -32,6 +32,7 @@ interface RouteParts {
   readonly makeLimit: MakeAttemptLimit;
   /** Aborts when the listener begins to drain. */
   readonly draining: AbortSignal;
+  readonly turnOf: TurnOf;
 }
 
 /** Every method that Node parses, so that each is refused by us and none by the router's silence. */
@@ -131,7 +132,7 @@ async function answer(
   route: Route,
   request: FastifyRequest,
   reply: FastifyReply,
-  { listener, ports, guard, draining }: RouteParts,
+  { listener, ports, guard, draining, turnOf }: RouteParts,
 ): Promise<FastifyReply> {
   const context = contextOf(request, listener);
   const tell = refusalReporter(route, request, { ports, guard });
@@ -156,6 +157,8 @@ async function answer(
   const given = await ports.tracer.span(`${route.method} ${route.path}`, fields, () =>
     tellingRefusals(route, tell, () => handleOnce(route, asked(request, read.input, guard, key), ports)),
   );
+  // An answer may be as long as the work for it.
+  await turnOf(request);
   if (reply.sent) {
     if (isStream(given.body)) given.body.close();
     return reply;

@@ -9,6 +9,9 @@ export type Access = Operation | "anyone with a token" | "nobody in particular";
 /** Counts one attempt; seconds to wait when it was one too many. */
 export type AttemptLimit = (request: FastifyRequest) => Promise<number | undefined>;
 
+/** Waited for before work begins; undefined is at once. */
+export type TurnOf = (request: FastifyRequest) => Promise<void> | undefined;
+
 export interface RouteFacts {
   readonly access: Access;
   /** By address, before anybody is asked who they are. */
@@ -29,6 +32,12 @@ declare module "fastify" {
 
 export function factsOf(request: FastifyRequest): RouteFacts | undefined {
   return request.routeOptions.config?.facts;
+}
+
+/** The row of the table that guards it; undefined for what leads nowhere. */
+export function operationOf(request: FastifyRequest): Operation | undefined {
+  const access = factsOf(request)?.access;
+  return access === "anyone with a token" || access === "nobody in particular" ? undefined : access;
 }
 
 /** The label of figures: one of finitely many, whatever was asked for. */

@@ -1,17 +1,20 @@
 // The HTTP listeners of the gateway: routes that are declared as data, and foreign handlers, are mounted on the listener they name.
 // Every request passes the same steps in the same order, and the first that says no answers:
 //  1. HTTP's own rules.  2. Whether a foreign web page sent it.  3. How often this address may try.  4. Who calls, whether they may,
-//  and how often.  5. The path and the method.  6. The size and form of the body.  7. The route's schemas.  8. The route.
+//  and how often, and whoever proved nothing how much.  5. Its turn.  6. The path and the method.  7. The size and form of the body.
+//  8. The route's schemas.  9. The route.
 // Everything that goes wrong is answered as a problem document, every answer carries the request id and the security headers, and
 // draining lets requests in hand finish. Paths are exact: a trailing or doubled slash is not found.
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { isIP } from "node:net";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { laneOf } from "../../contracts/src/doors/lanes.ts";
 import type { Health } from "../../ports/health.ts";
 import type { Listener, Route, SocketRoute } from "../../ports/http.ts";
 import type { Random } from "../../ports/random.ts";
 import { isLoopbackHost } from "../configuration/value-forms.ts";
 import { type ConnectionRoom, type RoomOptions, standingOf } from "../listener/connection-limit.ts";
+import { createTurns, type Turns } from "../listener/turns.ts";
 import { sampledLines, type WriteSampled } from "../log/sampled-lines.ts";
 import type { KeptCertificate } from "../tls/kept-certificate.ts";
 import { challenge } from "./bearer.ts";
@@ -26,17 +29,20 @@ import { foreignPageGate, type PageGate } from "./limits/foreign-pages.ts";
 import { type HttpLimits, httpLimitsDefault } from "./limits/limits.ts";
 import { publicLimit } from "./limits/public-limit.ts";
 import { gatedServer, type RequestGate, requestGate } from "./limits/request-gate.ts";
+import { type StrangerShares, strangerBudget } from "./limits/stranger-budget.ts";
+import { strangerGate } from "./limits/stranger-gate.ts";
 import type { BucketOptions } from "./limits/token-buckets.ts";
+import { type UnnamedProxy, unnamedProxy } from "./limits/unnamed-proxy.ts";
 import { addressText, listenFault, resolveHost, type TcpAddress } from "./listen.ts";
 import { type HttpMount, mountForeign } from "./mount.ts";
 import { knowAllMethods, mountRoutes } from "./mount-routes.ts";
 import { type Observer, observe, observer } from "./observe.ts";
 import { transportProblem } from "./problem.ts";
 import { endWithProblem, refuseRaw } from "./raw-refusal.ts";
-import { refusals } from "./refusals.ts";
+import { type Refuse, refusals } from "./refusals.ts";
 import { contextOf, sendProblem, sendThrown } from "./replies.ts";
 import { requestIdFrom, requestIdHeader } from "./request-id.ts";
-import { pathOf } from "./route-facts.ts";
+import { operationOf, pathOf, type TurnOf } from "./route-facts.ts";
 import { type WebSockets, webSockets } from "./web-sockets.ts";
 
 interface HttpListenerOptions extends TcpAddress {
@@ -62,6 +68,8 @@ export interface HttpServerOptions extends HttpPorts {
   readonly onCrowded?: RoomOptions["onCrowded"];
   /** How often one address may ask of the public market data; as often as it likes when absent. */
   readonly publicRate?: BucketOptions;
+  /** What callers without a token have of each port; as declared when absent. */
+  readonly strangers?: StrangerShares;
 }
 
 export interface HttpServer {
@@ -86,6 +94,9 @@ interface Surroundings {
   readonly limits: HttpLimits;
   readonly baseUrl: () => string;
   readonly writeRefusal: WriteSampled;
+  /** Both listeners share one loop. */
+  readonly turns: Turns;
+  readonly proxies: UnnamedProxy;
 }
 
 export async function serveHttp(options: HttpServerOptions): Promise<HttpServer> {
@@ -93,7 +104,8 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
   let place: TcpAddress = options.listeners.operator;
   const baseUrl = (): string => options.baseUrl ?? `${schemeOf(options)}://${addressText(place)}`;
   const writeRefusal = sampledLines(options.log, options.timers, "more HTTP requests were refused in this second");
-  const common = { options, limits, baseUrl, writeRefusal };
+  const [turns, proxies] = [createTurns(options), unnamedProxy(options.clock)];
+  const common = { options, limits, baseUrl, writeRefusal, turns, proxies };
   const operator = await openListener({ listener: "operator", ...common });
   place = operator.address;
   let open: OpenListener;
@@ -105,7 +117,10 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
   }
   return {
     addresses: { operator: operator.address, public: open.address },
-    health: () => operator.room.health(),
+    health: () => {
+      const places = operator.room.health();
+      return places.status === "ok" ? proxies.health() : places;
+    },
     drain: async (timeoutMs) => {
       const ends = await Promise.all([operator.drain(timeoutMs), open.drain(timeoutMs)]);
       return ends.includes("forced") ? "forced" : "drained";
@@ -167,13 +182,26 @@ async function createApp(
   surroundings: Surroundings & Pick<GuardOptions, "onKnown">,
   draining: AbortSignal,
 ): Promise<{ readonly app: FastifyInstance; readonly sockets: WebSockets }> {
-  const { listener, options, limits, baseUrl, writeRefusal } = surroundings;
+  const { listener, options, limits, baseUrl, writeRefusal, turns } = surroundings;
   // Loaded here and not at the top: most processes of the platform never serve HTTP.
   const { fastify } = await import("fastify");
-  const gate = requestGate(limits);
+  const { pass: gate, rest } = requestGate(limits, options.timers);
   const refuse = refusals(listener, options, writeRefusal);
+  const strangers = strangerGate({ budget: strangerBudget(options.clock, options.strangers), refuse, rest });
   const pageGate: PageGate = listener === "operator" ? foreignPageGate(refuse, baseUrl) : () => undefined;
-  const guard = identityGuard({ listener, ports: options, refuse, baseUrl, onKnown: surroundings.onKnown });
+  const { onKnown } = surroundings;
+  const guard = identityGuard({
+    listener,
+    ports: options,
+    refuse,
+    baseUrl,
+    onKnown,
+    admitStranger: strangers.admit,
+  });
+  const turnOf: TurnOf = (request) => {
+    const isKnown = guard.identityOf(request) !== undefined;
+    return turns.take(laneOf(operationOf(request), isKnown), isKnown ? 1 : strangers.urgencyOf(request));
+  };
   const watch = observer(listener, options, (request) => guard.identityOf(request)?.actor);
   const app: FastifyInstance = fastify({
     bodyLimit: limits.bodyBytesMax,
@@ -200,7 +228,7 @@ async function createApp(
   });
   // Only JSON bodies: a text body that no route asked for is refused, not handed on unparsed.
   app.removeContentTypeParser("text/plain");
-  readJsonStrictly(app);
+  readJsonStrictly(app, turnOf);
   knowAllMethods(app);
   app.setErrorHandler((error, request, reply) => sendThrown(error, request, reply, listener, options));
   app.setNotFoundHandler((request, reply) => {
@@ -208,13 +236,38 @@ async function createApp(
   });
   refuseExpectations(app, gate, listener, options.random);
   const makeLimit = await attemptLimits(app);
+  takeSteps(app, surroundings, { refuse, pageGate, guard, watch, turnOf });
+  const parts = { listener, ports: options, guard, makeLimit, limits, draining, turnOf };
+  const mine = options.routes.filter((route) => route.listeners.includes(listener));
+  mountRoutes(app, mine, parts);
+  for (const mount of options.mounts ?? []) if (mount.listener === listener) mountForeign(app, mount, parts);
+  const own = (options.sockets ?? []).filter((route) => route.listener === listener);
+  return { app, sockets: await webSockets(app, own, parts) };
+}
+
+interface Steps {
+  readonly refuse: Refuse;
+  readonly pageGate: PageGate;
+  readonly guard: IdentityGuard;
+  readonly watch: Observer;
+  readonly turnOf: TurnOf;
+}
+
+/** Those before a route is looked at, in their order. */
+function takeSteps(
+  app: FastifyInstance,
+  { listener, options, baseUrl, proxies }: Surroundings,
+  { refuse, pageGate, guard, watch, turnOf }: Steps,
+): void {
   observe(app, listener, watch);
+  app.addHook("onRequest", async (request) => proxies.see(request));
   app.addHook("onRequest", async (request, reply) => pageGate(request, reply));
   const limit = publicLimit(listener === "public" ? options.publicRate : undefined, options.clock, refuse);
   app.addHook("onRequest", async (request, reply) => (isPreflight(request) ? undefined : limit.check(request, reply)));
   app.addHook("onRequest", (request, reply) => checkAttempts(request, reply, refuse));
   app.addHook("onRequest", (request, reply) => guard.check(request, reply));
   app.addHook("onRequest", (request, reply) => checkPersonAttempts(request, reply, refuse, guard));
+  app.addHook("onRequest", async (request) => turnOf(request));
   // Refused again and looked up never: a path that leads nowhere is refused as such before its body is read.
   app.addHook("onRequest", async (request, reply) =>
     request.is404 ? sendProblem(reply, transportProblem(404, contextOf(request, listener))) : undefined,
@@ -226,12 +279,6 @@ async function createApp(
     if (listener === "public") openToPages(reply);
     return payload;
   });
-  const parts = { listener, ports: options, guard, makeLimit, limits, draining };
-  const mine = options.routes.filter((route) => route.listeners.includes(listener));
-  mountRoutes(app, mine, parts);
-  for (const mount of options.mounts ?? []) if (mount.listener === listener) mountForeign(app, mount, parts);
-  const own = (options.sockets ?? []).filter((route) => route.listener === listener);
-  return { app, sockets: await webSockets(app, own, parts) };
 }
 
 const strictTransport = "max-age=31536000";
@@ -249,11 +296,18 @@ function stayingWithTls(handle: RequestListener, options: HttpServerOptions, bas
   };
 }
 
+/** A larger body is read in a turn of its own. */
+const smallBodyBytes = 16_384;
+
 /** Whatever the route. */
-function readJsonStrictly(app: FastifyInstance): void {
+function readJsonStrictly(app: FastifyInstance, turnOf: TurnOf): void {
   const read = strictJsonReader(app);
   app.removeContentTypeParser("application/json");
-  app.addContentTypeParser("application/json", { parseAs: "buffer" }, read);
+  app.addContentTypeParser<Buffer>("application/json", { parseAs: "buffer" }, (request, body, done) => {
+    const turn = body.length > smallBodyBytes ? turnOf(request) : undefined;
+    if (turn === undefined) read(request, body, done);
+    else turn.then(() => read(request, body, done)).catch(done);
+  });
 }
 
 /** The library takes an empty list for trust in nobody in particular, and then reads the headers all the same. */

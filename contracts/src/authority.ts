@@ -1,6 +1,7 @@
 // Who may do what: one table of operations and roles, used by gRPC, HTTP and the bus alike and printed into docs/authority.md.
 // The rows of procedures are declared with them in the protos, the gateway's own in gateway-operations.ts; a subject names the
 // services that may publish it. What is not in a table is not allowed.
+import type { CostWithoutToken } from "./doors/open-shares.ts";
 import { gatewayOperations } from "./gateway-operations.ts";
 import { procedureOperations } from "./generated/authority.ts";
 import { everyFundRefusal, type TokenFunds, type Whose } from "./ownership/whose.ts";
@@ -28,6 +29,8 @@ interface OperationRule {
   readonly whose?: readonly Whose[];
   /** "always", "if MEMBER" or "unless MEMBER": a person is not refused for what cannot be seen in the text that they typed. */
   readonly tightens?: string;
+  /** Of what anyone may ask: the share that a caller without a token asks it of, and what that costs. */
+  readonly withoutToken?: CostWithoutToken;
 }
 
 export const operations = {
@@ -36,6 +39,12 @@ export const operations = {
 } as const satisfies Readonly<Record<string, OperationRule>>;
 
 export type Operation = keyof typeof operations;
+
+/** Undefined for what takes a token. */
+export function costWithoutToken(operation: Operation): CostWithoutToken | undefined {
+  const { withoutToken }: OperationRule = operations[operation];
+  return withoutToken;
+}
 
 /** Those that may change something; sim/operations.ts says of each how the simulator does it. */
 export type ChangingOperation = {

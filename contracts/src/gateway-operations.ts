@@ -3,7 +3,10 @@
 // `whose` says whose that must be which a machine's token names (ownership/whose.ts); what people name is anyone's.
 // What `tightens` is not refused for a character that cannot be seen; it is declared as in contracts/proto/portcullis/v1/options.proto.
 // What is `repeatable` comes to the same when it is done again after it was cut off.
+// What anyone may ask says of which share a caller without a token asks it, and what that costs (doors/open-shares.ts).
 // No service hears of what is marked `auditsRefusals`: the gateway itself records who was refused it. The second factor has events of its own for that.
+
+import { publicBarsCost } from "./doors/open-shares.ts";
 
 const people = ["viewer", "operator", "risk_officer", "admin"] as const;
 
@@ -60,6 +63,7 @@ export const gatewayOperations = {
     sentence: "Load the pages of the web desks; every figure on them is asked for with a login.",
     allowed: "anyone",
     reads: true,
+    withoutToken: { share: "page", cost: 1 },
     routes: {},
   },
   ReadPersonalData: {
@@ -73,6 +77,7 @@ export const gatewayOperations = {
     allowed: "anyone",
     reads: true,
     whose: ["anyone"],
+    withoutToken: { share: "data", cost: 1, costs: { getPublicBars: publicBarsCost } },
     routes: {
       getPublicQuote: "public GET /v1/quotes/:symbol",
       getPublicQuotes: "public GET /v1/quotes",
@@ -88,6 +93,7 @@ export const gatewayOperations = {
     reads: false,
     repeatable: true,
     whose: ["anyone"],
+    withoutToken: { share: "alert", cost: 1 },
     routes: {
       receiveTradingviewAlert: "public POST /tradingview/webhook",
     },
@@ -116,6 +122,7 @@ export const gatewayOperations = {
     sentence: "Ask whether the platform can do its work.",
     allowed: "anyone",
     reads: true,
+    withoutToken: { share: "health", cost: 1 },
     routes: {
       getHealth: "operator GET /v1/healthz",
       getPublicHealth: "public GET /v1/healthz",
@@ -126,6 +133,7 @@ export const gatewayOperations = {
       "Read the descriptions of our own interfaces: gRPC reflection, OpenAPI, AsyncAPI and the reference for people.",
     allowed: "anyone",
     reads: true,
+    withoutToken: { share: "document", cost: 1 },
     routes: {
       getOpenApi: "operator GET /v1/openapi.json",
       getPublicOpenApi: "public GET /v1/openapi.json",
@@ -149,6 +157,7 @@ export const gatewayOperations = {
     sentence: "Reach the login pages, the token endpoints and the published keys.",
     allowed: "anyone",
     reads: true,
+    withoutToken: { share: "log_in", cost: 1 },
     routes: {
       getLoginConfiguration: "operator GET /.well-known/oauth-protected-resource",
     },

@@ -3,6 +3,7 @@
 // changed is told just that.
 import { createHash } from "node:crypto";
 import { Fault } from "../../contracts/src/fault.ts";
+import { gatewayOperations } from "../../contracts/src/gateway-operations.ts";
 import { format, type Instant } from "../../contracts/src/instant.ts";
 import type { HttpAnswer, HttpRequest } from "../../ports/http.ts";
 import { denied } from "./answers.ts";
@@ -11,9 +12,7 @@ import type { GatewayParts } from "./parts.ts";
 import { isStale, type Reported, type Source } from "./public/reported.ts";
 
 /** What a request costs of its address's tokens. */
-export const publicCost = 1;
-/** Bars are made when they are asked for, up to a thousand at once, which costs a hundred times as much as a quote. */
-export const publicBarsCost = 5;
+export const publicCost = gatewayOperations.ReadMarketData.withoutToken.cost;
 
 /** Below the listener's bound on a route. */
 const timeoutMs = 5_000;

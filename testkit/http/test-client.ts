@@ -34,6 +34,7 @@ export interface ServeOptions {
   readonly tellRefusal?: TellRefusal;
   readonly oncePerKey?: HttpServerOptions["oncePerKey"];
   readonly publicRate?: HttpServerOptions["publicRate"];
+  readonly strangers?: HttpServerOptions["strangers"];
   readonly sockets?: HttpServerOptions["sockets"];
   readonly certificate?: HttpServerOptions["certificate"];
   readonly timers?: HttpServerOptions["timers"];
@@ -54,6 +55,7 @@ export async function serve(routes: readonly Route[], options: ServeOptions = {}
     sockets: options.sockets ?? [],
     certificate: options.certificate,
     ...(options.publicRate === undefined ? {} : { publicRate: options.publicRate }),
+    ...(options.strangers === undefined ? {} : { strangers: options.strangers }),
     ...(options.oncePerKey === undefined ? {} : { oncePerKey: options.oncePerKey }),
     ...(options.tellRefusal === undefined ? {} : { tellRefusal: options.tellRefusal }),
     listeners: {

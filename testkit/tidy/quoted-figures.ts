@@ -125,7 +125,7 @@ export const quotedFigures: readonly QuotedFigure[] = [
   {
     document: "docs/first-hour.md",
     sentence: "bars count as {}",
-    source: "edges/gateway/public-data.ts",
+    source: "contracts/src/doors/open-shares.ts",
     constant: "publicBarsCost",
   },
   {

@@ -27,6 +27,8 @@ export interface HttpLimits {
   readonly requestsPerConnectionMax: number;
   /** Requests of one connection that are answered at once; further ones wait their turn. */
   readonly requestsAtOncePerConnectionMax: number;
+  /** For so long nothing is read from a connection whose caller proved nothing and asked for more than was left. */
+  readonly restMs: number;
 }
 
 export const httpLimitsDefault: HttpLimits = {
@@ -43,4 +45,5 @@ export const httpLimitsDefault: HttpLimits = {
   connectionsMax: 1_024,
   requestsPerConnectionMax: 100,
   requestsAtOncePerConnectionMax: 4,
+  restMs: 1_000,
 };

@@ -3,10 +3,13 @@
 // else waits.
 //  1. At most `requestsAtOncePerConnectionMax` requests of a connection are being answered; the next ones wait in order, and
 //     nothing more is read from the connection meanwhile.
-//  2. The connection's last request is answered with "connection: close"; whatever came after it is not looked at.
+//  2. A connection whose caller proved nothing and asked for more than was left is answered, and rests: nothing more is read from it for a while, so that
+//     refusing costs less than asking.
+//  3. The connection's last request is answered with "connection: close"; whatever came after it is not looked at.
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { Socket } from "node:net";
+import type { Timers } from "../../../ports/timers.ts";
 import type { KeptCertificate } from "../../tls/kept-certificate.ts";
 import { renewOn, serverOptions } from "../../tls/secure-server.ts";
 import type { HttpLimits } from "./limits.ts";
@@ -14,17 +17,25 @@ import type { HttpLimits } from "./limits.ts";
 /** Lets a request through to the handler when its turn comes. */
 export type RequestGate = (request: IncomingMessage, response: ServerResponse, handle: RequestListener) => void;
 
+interface Gate {
+  readonly pass: RequestGate;
+  /** Reads nothing more from this connection for `restMs`. */
+  rest(socket: Socket): void;
+}
+
 interface Conversation {
   requestCount: number;
   answeringCount: number;
   /** Nothing more is wanted from this connection for now. */
   held: boolean;
+  /** It asked for more than was left. */
+  resting: boolean;
   readonly waiting: (() => void)[];
 }
 
-export function requestGate(limits: HttpLimits): RequestGate {
+export function requestGate(limits: HttpLimits, timers: Pick<Timers, "after">): Gate {
   const conversations = new WeakMap<Socket, Conversation>();
-  return (request, response, handle) => {
+  const pass: RequestGate = (request, response, handle) => {
     const socket = request.socket;
     const conversation = conversations.get(socket) ?? begin(socket);
     conversations.set(socket, conversation);
@@ -44,6 +55,18 @@ export function requestGate(limits: HttpLimits): RequestGate {
     conversation.waiting.push(answer);
     hold(socket, conversation);
   };
+  const rest = (socket: Socket): void => {
+    const conversation = conversations.get(socket);
+    if (conversation === undefined || conversation.resting || limits.restMs === 0) return;
+    conversation.resting = true;
+    hold(socket, conversation);
+    const cancel = timers.after(limits.restMs, () => {
+      conversation.resting = false;
+      goOn(socket, conversation, limits);
+    });
+    socket.once("close", cancel);
+  };
+  return { pass, rest };
 }
 
 /** A server whose requests, odd expectations included, all pass the gate. With a certificate it speaks TLS and nothing else. */
@@ -76,7 +99,7 @@ export function gatedServer(
 }
 
 function begin(socket: Socket): Conversation {
-  const conversation: Conversation = { requestCount: 0, answeringCount: 0, held: false, waiting: [] };
+  const conversation: Conversation = { requestCount: 0, answeringCount: 0, held: false, resting: false, waiting: [] };
   // Node resumes a connection by itself when a request's body is wanted or thrown away; while it is held, that is undone.
   socket.on("resume", () => {
     if (conversation.held) socket.pause();
@@ -95,11 +118,14 @@ function takeNext(socket: Socket, conversation: Conversation, limits: HttpLimits
     return;
   }
   const next = conversation.waiting.shift();
-  const ended = conversation.requestCount > limits.requestsPerConnectionMax;
   // The request that is taken may still be owed its body, so the connection moves again before it is handled.
-  if (conversation.held && conversation.waiting.length === 0 && !ended) {
-    conversation.held = false;
-    socket.resume();
-  }
+  goOn(socket, conversation, limits);
   next?.();
+}
+
+function goOn(socket: Socket, conversation: Conversation, limits: HttpLimits): void {
+  const ended = conversation.requestCount > limits.requestsPerConnectionMax;
+  if (!conversation.held || conversation.resting || conversation.waiting.length > 0 || ended) return;
+  conversation.held = false;
+  socket.resume();
 }

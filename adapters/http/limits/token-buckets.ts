@@ -1,4 +1,4 @@
-// How often one address may ask of the public market data: a bucket of tokens for each, filled at a steady rate up to a burst, over all routes together.
+// How often each address may ask: a bucket of tokens, filled at a steady rate up to a burst, over all routes that share it.
 //  1. A request that finds too few tokens takes none, so that whoever waits as long as it was asked to is answered.
 //  2. Memory is bounded: of all addresses the longest unseen is forgotten first.
 import type { Instant } from "../../../contracts/src/instant.ts";
@@ -22,7 +22,12 @@ export interface Taken {
 }
 
 export interface TokenBuckets extends BucketOptions {
-  take(address: string, cost: number): Taken;
+  /** `leaving` so many tokens for what is more urgent. */
+  take(address: string, cost: number, leaving?: number): Taken;
+  /** What was taken for something that was refused all the same. */
+  giveBack(address: string, cost: number): void;
+  /** From 0 to 1. */
+  fullness(address: string): number;
   /** How many addresses are remembered. */
   size(): number;
 }
@@ -56,17 +61,23 @@ export function tokenBuckets({ ratePerS, burst }: BucketOptions, clock: Clock): 
     ratePerS,
     burst,
     size: () => buckets.size,
-    take: (address, asked) => {
-      // What costs more than a bucket can hold costs all that it holds; otherwise it could never be had.
-      const cost = Math.min(asked, burst);
+    giveBack: (address, asked) => {
       const bucket = fill(address, clock.now());
-      const allowed = bucket.tokens >= cost;
+      bucket.tokens = Math.min(burst, bucket.tokens + Math.min(asked, burst));
+      keep(address, bucket);
+    },
+    fullness: (address) => fill(address, clock.now()).tokens / burst,
+    take: (address, asked, leaving = 0) => {
+      // What costs more than a bucket can hold costs all that it holds; otherwise it could never be had.
+      const cost = Math.min(asked, burst - leaving);
+      const bucket = fill(address, clock.now());
+      const allowed = bucket.tokens >= cost + leaving;
       if (allowed) bucket.tokens -= cost;
       keep(address, bucket);
       return {
         allowed,
         left: Math.floor(bucket.tokens),
-        waitS: allowed ? 0 : Math.max(1, Math.ceil((cost - bucket.tokens) / ratePerS)),
+        waitS: allowed ? 0 : Math.max(1, Math.ceil((cost + leaving - bucket.tokens) / ratePerS)),
         fullInS: Math.ceil((burst - bucket.tokens) / ratePerS),
       };
     },

@@ -1,4 +1,5 @@
 // What anybody may read: quotes, instruments, bars, funds and halts, without a login.
+import { publicBarsCost } from "../../../contracts/src/doors/open-shares.ts";
 import type { Bars, ListBarsRequest } from "../../../contracts/src/generated/svc/v1/marketdesk.ts";
 import { tryParse } from "../../../contracts/src/instant.ts";
 import { testSymbol } from "../../../contracts/src/records/market.ts";
@@ -9,14 +10,7 @@ import { messageOf, requestSchemas } from "../declared/requests.ts";
 import { declarationOf } from "../declared/route.ts";
 import { defineRoute } from "../define-route.ts";
 import { testQuote } from "../public/test-symbol.ts";
-import {
-  answerReported,
-  askPublic,
-  type PublicParts,
-  publicAnswer,
-  publicBarsCost,
-  publicCost,
-} from "../public-data.ts";
+import { answerReported, askPublic, type PublicParts, publicAnswer, publicCost } from "../public-data.ts";
 import {
   nextBars,
   publicHaltsAnswer,
