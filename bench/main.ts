@@ -15,6 +15,7 @@ import { verify } from "./verify/verify.ts";
 import { watchdogs } from "./watchdogs/watchdogs.ts";
 import { web } from "./web/web.ts";
 import { webhook } from "./webhook/webhook.ts";
+import { widest } from "./widest/widest.ts";
 
 const benches: readonly Bench[] = [
   audit,
@@ -29,6 +30,7 @@ const benches: readonly Bench[] = [
   watchdogs,
   web,
   webhook,
+  widest,
 ];
 
 export async function main(argv: readonly string[]): Promise<number> {

@@ -23,7 +23,9 @@ import { requestIdFrom, requestIdHeader } from "../http/request-id.ts";
 import { internalsOn, type LibraryInternals } from "../library-internals/library-internals.ts";
 import { badRequests } from "../listener/bad-requests.ts";
 import { type ConnectionRoom, connectionRoom, type RoomOptions } from "../listener/connection-limit.ts";
+import { createTurns } from "../listener/turns.ts";
 import type { KeptCertificate } from "../tls/kept-certificate.ts";
+import { turnOfCalls } from "./asked-in-turn.ts";
 import { type BidirectionalMounter, bidirectionalMounter } from "./bidirectional.ts";
 import { callConnections } from "./call-connections.ts";
 import { callGate } from "./call-gate.ts";
@@ -89,7 +91,8 @@ export async function serveGrpc(given: GrpcServerOptions): Promise<GrpcServer> {
     onCrowded: given.onCrowded,
   });
   const healthHere = () => worseOf(given.health(), room.health());
-  const options = { ...given, health: healthHere, badRequests: badRequests(given.metrics, "grpc") };
+  const turnOfCall = turnOfCalls(createTurns(given));
+  const options = { ...given, health: healthHere, badRequests: badRequests(given.metrics, "grpc"), turnOfCall };
   const internals = options.internals ?? internalsOn;
   const hasReflection = options.reflection ?? true;
   const instance: RpcService = { name: instanceService, handlers: instanceHandlers(options) };

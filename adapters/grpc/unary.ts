@@ -20,6 +20,7 @@ import { requestIdFrom, requestIdHeader } from "../http/request-id.ts";
 import { attemptSubject } from "../listener/attempt-subject.ts";
 import type { BadRequests } from "../listener/bad-requests.ts";
 import type { OncePerKey } from "../records/once-per-key.ts";
+import type { TurnOfCall } from "./asked-in-turn.ts";
 import { leftMs } from "./call-gate.ts";
 import { decodeStrictly, type MessageCodec } from "./codecs.ts";
 import type { DescribedMethod } from "./descriptor-set.ts";
@@ -46,6 +47,8 @@ export interface RpcPorts {
   readonly tellRefusal?: TellRefusal;
   /** Makes calls with an idempotency key one; without it no key is known. */
   readonly oncePerKey?: OncePerKey;
+  /** What is asked begins at once without it. */
+  readonly turnOfCall?: TurnOfCall;
 }
 
 export interface UnaryProcedure {
@@ -111,7 +114,9 @@ export function unaryMounter(ports: RpcPorts, limits: GrpcLimits, identityOf: Id
     const markReplayed = (): void => {
       replayed = true;
     };
-    runOnce(procedure, rpcCall, call.metadata, ports, markReplayed).then((bytes) => {
+    const turn = ports.turnOfCall?.(identity, procedure.method.name);
+    const runNow = () => runOnce(procedure, rpcCall, call.metadata, ports, markReplayed);
+    (turn === undefined ? runNow() : turn.then(runNow)).then((bytes) => {
       settle("OK", () => {
         const sent = withRequestId(requestId);
         if (replayed) sent.set(replayHeader, "true");

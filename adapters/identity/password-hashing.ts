@@ -1,11 +1,12 @@
 // Passwords as argon2id hashes. One hash takes tens of milliseconds and 19 MiB on purpose, and anybody may ask for one by naming somebody:
-//  1. One runs at a time, and only so many wait: whoever floods the login is refused early instead of taking the memory of everybody else.
+//  1. One runs at a time, and only so many wait.
 //  2. A try from outside leaves its place only some time after its answer, so that all of them together take a quarter of one processor. Who is alone
 //     does not notice.
-//  3. Addresses take turns, and one has at most a quarter of the waiting places: a flood from one address keeps nobody else waiting for long.
+//  3. Whose address tried least lately goes first (password-turns.ts): a flood, from one address or from many, keeps nobody else waiting for long.
 import { hash, verify } from "@node-rs/argon2";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { Timers } from "../../ports/timers.ts";
+import { createPasswordTurns, type PasswordTurnsLimits } from "./password-turns.ts";
 
 export interface PasswordHashing {
   hash(password: string): Promise<string>;
@@ -13,26 +14,17 @@ export interface PasswordHashing {
   verify(passwordHash: string, password: string, from?: string): Promise<boolean>;
 }
 
-interface PasswordHashingLimits {
-  readonly runningMax: number;
-  readonly waitingMax: number;
-  /** How long a try from outside keeps its place after its answer. */
-  readonly restMs: number;
-}
-
 const passwordBytesMax = 1_024;
 /** The least that OWASP asks of argon2id. */
 const cost = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32 } as const;
 
-const limitsDefault: PasswordHashingLimits = { runningMax: 1, waitingMax: 64, restMs: 90 };
-/** Of the waiting places. */
-const shareOfAddress = 4;
+const limitsDefault: PasswordTurnsLimits = { runningMax: 1, waitingMax: 1_024, waitingPerAddressMax: 16, restMs: 90 };
 
 export function createPasswordHashing(
   timers: Pick<Timers, "after">,
-  limits: PasswordHashingLimits = limitsDefault,
+  limits: PasswordTurnsLimits = limitsDefault,
 ): PasswordHashing {
-  const inTurn = createTurns(timers, limits);
+  const inTurn = createPasswordTurns(timers, limits);
   const fits = (password: string): boolean => password.length > 0 && Buffer.byteLength(password) <= passwordBytesMax;
   return {
     async hash(password) {
@@ -45,50 +37,5 @@ export function createPasswordHashing(
       if (!fits(password)) return false;
       return inTurn(() => verify(passwordHash, password), from);
     },
-  };
-}
-
-function createTurns(timers: Pick<Timers, "after">, { runningMax, waitingMax, restMs }: PasswordHashingLimits) {
-  /** By address, whose turn is next first. */
-  const waiting = new Map<string, (() => void)[]>();
-  let running = 0;
-  let waitingCount = 0;
-
-  async function take(from: string | undefined): Promise<void> {
-    if (running < runningMax) {
-      running += 1;
-      return;
-    }
-    const line = waiting.get(from ?? "") ?? [];
-    const isOverShare = from !== undefined && line.length >= Math.ceil(waitingMax / shareOfAddress);
-    if (waitingCount >= waitingMax || isOverShare) {
-      throw new Fault("RESOURCE_EXHAUSTED", "Too many logins at once: try again in a moment.", { retry: "later" });
-    }
-    waiting.set(from ?? "", line);
-    waitingCount += 1;
-    // Whoever finishes hands its place on, so that nobody slips in between.
-    await new Promise<void>((resolve) => line.push(resolve));
-  }
-
-  function give(): void {
-    for (const [from, line] of waiting) {
-      const next = line.shift();
-      waiting.delete(from);
-      if (line.length > 0) waiting.set(from, line);
-      waitingCount -= 1;
-      next?.();
-      return;
-    }
-    running -= 1;
-  }
-
-  return async <T>(work: () => Promise<T>, from?: string): Promise<T> => {
-    await take(from);
-    try {
-      return await work();
-    } finally {
-      if (from === undefined) give();
-      else timers.after(restMs, give);
-    }
   };
 }

@@ -30,6 +30,8 @@ import { createUnitOfWork } from "./unit-of-work.ts";
 interface PostgresStoreOptions {
   /** Connections of the app role. */
   readonly pool: pg.Pool;
+  /** Connections that only halting uses; those of the pool when absent. */
+  readonly haltPool?: pg.Pool;
   readonly clock: Clock;
   readonly random: Random;
   readonly timers: Timers;
@@ -91,7 +93,8 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
   ): Promise<T> {
     const marker = () => ({ id: options.random.uuid(), at: options.clock.now() });
     const isAlone = kind?.isOneStatement === true;
-    const transaction = isAlone ? openStatement({ pool, name }) : openTransaction({ pool, name, marker });
+    const place = { pool: isHalting(name) ? (options.haltPool ?? pool) : pool, name };
+    const transaction = isAlone ? openStatement(place) : openTransaction({ ...place, marker });
     const watch = options.unauditedChange === undefined ? undefined : watchChanges(name, options.unauditedChange);
     const sql = watch === undefined ? transaction : watchedSql(transaction, watch, recordsOf);
     const watchEvents = (events: UnitOfWork["events"]) => (watch === undefined ? events : watchedEvents(events, watch));
@@ -220,6 +223,9 @@ async function within<T>(timers: Timers, ms: number, promise: Promise<T>): Promi
     done.abort();
   }
 }
+
+/** Latching, adopting, reading and lifting halts: however many wait for the pool, these do not. */
+const isHalting = (name: string): boolean => name.startsWith("halts.") || name === "risk.halt";
 
 async function askHealth(pool: pg.Pool, timers: Timers): Promise<StoreHealth> {
   const asked = pool.query("select 1").then(

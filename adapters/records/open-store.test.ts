@@ -18,7 +18,7 @@ afterAll(async () => {
 });
 
 it.each(["riskengine", "oms"])(
-  "24: %s reads halts and renews its lease while every connection is taken and many wait",
+  "24: %s reads halts, halts, and renews its lease while every connection is taken and many wait",
   async (service) => {
     const options = {
       clock: systemClock(),
@@ -48,6 +48,8 @@ it.each(["riskengine", "oms"])(
         unit.instances.renew("nobody's", options.clock.now()),
       );
       expect(await renewed).toBe(false);
+      const look = opened.store.transact("halts.look", (unit) => unit.instances.alive(options.clock.now()));
+      expect(await look).toEqual([]);
       expect(await riskStore.haltEpoch()).toBe(0);
       expect(await riskStore.halts()).toEqual({ epoch: 0, active: [] });
       expect(opened.pool.waitingCount).toBeGreaterThan(50);

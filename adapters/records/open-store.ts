@@ -50,23 +50,27 @@ export interface OpenedStore {
   close(): Promise<void>;
 }
 
-/** With the reserved one ten in all. */
-const poolSizeMax = 9;
+/** With the reserved ones ten in all. */
+const poolSizeMax = 7;
+/** A halt that waits for another's lock must not keep its status waiting. */
+const haltPoolSizeMax = 2;
 
 export function openStore(options: OpenStoreOptions): OpenedStore {
   const { database, log, source, services } = options;
   const connecting = { log, applicationName: `portcullis ${source}`, answerMsMax: answerMsMaxOfServices };
   const pool = openPool(database, { ...connecting, sizeMax: poolSizeMax });
+  const haltPool = openPool(database, { ...connecting, sizeMax: haltPoolSizeMax });
   const reserved = openPool(database, { ...connecting, sizeMax: 1 });
   const open = () => openClient(database, connecting);
   const wake = createWake({ ...options, open });
   const mayPublish = publishAuthority(services);
   const grants = grantsOf(options, pool);
   const storeOn = { ...options, wake, mayPublish, unauditedChange, complaint: grants.complaint };
-  const store = createPostgresStore({ ...storeOn, pool });
+  const store = createPostgresStore({ ...storeOn, pool, haltPool });
   const leaseStore = createPostgresStore({ ...storeOn, pool: reserved });
   const endings: Endings = [
     () => pool.end(),
+    () => haltPool.end(),
     () => reserved.end(),
     () => wake.close(),
     grants.close,

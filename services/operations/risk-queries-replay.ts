@@ -26,13 +26,16 @@ import { fromRecord } from "./risk-queries-records.ts";
 export interface ReplayOptions {
   /** Decisions read at once. */
   readonly pageCount: number;
+  /** Decisions replayed before others have their turn. */
+  readonly sliceCount: number;
   /** Decisions of one replay; a longer period is refused, so that nobody waits for an answer that never comes. */
   readonly decisionsMax: number;
   readonly replay: typeof replayDecision;
 }
 
 export const replayOptionsDefault: ReplayOptions = {
-  pageCount: 1_000,
+  pageCount: 200,
+  sliceCount: 20,
   decisionsMax: 1_000_000,
   replay: replayDecision,
 };
@@ -67,11 +70,16 @@ export async function replayEnvelope(
     const page = await ports.riskQueries.decisionsBetween(fund, from, to, after, options.pageCount);
     seen += page.length;
     if (seen > options.decisionsMax) throw tooMany(options.decisionsMax);
-    for (const stored of page) replayOne(stored, envelope, replay, { listedMax, run: options.replay });
+    for (let at = 0; at < page.length; at += options.sliceCount) {
+      for (const stored of page.slice(at, at + options.sliceCount)) {
+        replayOne(stored, envelope, replay, { listedMax, run: options.replay });
+      }
+      await breathe(ports.timers, call.signal);
+      stopWhenAborted(call.signal);
+    }
     const last = page.at(-1);
     if (last === undefined || page.length < options.pageCount) break;
     after = last.id;
-    await breathe(ports.timers, call.signal);
   }
   if (replay.replayed + replay.skipped === 0) await mustBeKnown(ports, fund);
   return replay;
