@@ -4,6 +4,7 @@ import { platformServices } from "../../contracts/src/platform-services.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { type Cell, eventRows, type MatrixRow, operationRows } from "../../testkit/ownership/matrix.ts";
 import { looseningSection } from "./loosening.ts";
+import { openPlacesSection } from "./open-places.ts";
 
 /** Why nobody has to say who they are; an operation that is open without a reason here is a mistake. */
 const whyOpen: Readonly<Partial<Record<Operation, string>>> = {
@@ -92,6 +93,7 @@ export function authorityDocument(): string {
     "",
     ...openList(),
     "",
+    ...openPlacesSection(),
     `${named(forAnyRole)} need a valid token and no role: whoever holds a token may see and give up what it says of them.`,
     "",
     "## Service tokens",

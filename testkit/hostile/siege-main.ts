@@ -2,10 +2,11 @@
 // how often each was cut or answered once a second, and ends with its standard input.
 import { setPriority } from "node:os";
 import { besiege, floodFrames, longPaths, rapidResets, type Siege, unreadSchemas, wrongPasswords } from "./siege.ts";
+import { beginnings, deviceFlood, documents, logInFlood, viewersBodies, widestBodies } from "./siege-doors.ts";
 import type { SiegeTargets } from "./start-siege.ts";
 
 setPriority(19);
-const { riskengine, operations, gateway, kinds } = JSON.parse(process.argv[2] ?? "{}") as SiegeTargets;
+const { riskengine, operations, gateway, viewer, kinds } = JSON.parse(process.argv[2] ?? "{}") as SiegeTargets;
 const url = `http://${gateway}`;
 
 const attacks: Readonly<Record<string, () => Siege>> = {
@@ -20,6 +21,11 @@ const attacks: Readonly<Record<string, () => Siege>> = {
   "resets operations": () => rapidResets(operations, 4),
   paths: () => longPaths(url, 4),
   passwords: () => wrongPasswords(url, 4),
+  documents: () => documents(url, 100),
+  "widest bodies": () => widestBodies(url, 8, viewer, viewersBodies()),
+  devices: () => deviceFlood(url, 20),
+  "log-ins": () => logInFlood(url, 20),
+  beginnings: () => beginnings(url, 20),
 };
 
 const running = Object.entries(attacks)

@@ -7,6 +7,8 @@ export interface SiegeTargets {
   readonly riskengine: string;
   readonly operations: string;
   readonly gateway: string;
+  /** A viewer's token, for what readers do. */
+  readonly viewer: string;
   /** How the names of the attacks begin that are wanted; all without it. */
   readonly kinds?: readonly string[];
 }

@@ -1,9 +1,9 @@
 // Callers without a verified token at the doors, through real sockets: what they asked too much of is refused, whoever shows a token is served, and a connection
 // that asked for more than was left rests.
-import { Agent } from "node:http";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openShares } from "../../../contracts/src/doors/open-shares.ts";
 import type { Route } from "../../../ports/http.ts";
+import { keptConnections } from "../../../testkit/http/kept-connection.ts";
 import { ask, both, expectProblem, hello, serve } from "../../../testkit/http/test-client.ts";
 import { seenTimers } from "../../../testkit/seen-timers.ts";
 import type { HttpMount } from "../mount.ts";
@@ -72,7 +72,7 @@ describe("callers without a verified token", () => {
     const restMs = 3_600_000;
     const timers = seenTimers();
     const { server } = await serve([manual], { strangers, timers, limits: { restMs }, trustedProxies: ["127.0.0.9"] });
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const agent = keptConnections(1);
     onTestFinished(() => agent.destroy());
     expect(await statuses(4, () => ask(server, manual.path, { ...open, agent }))).toEqual([200, 200, 200, 429]);
     expect(timers.pendingOf(restMs)).toBe(1);

@@ -270,7 +270,9 @@ async function health(context: Context): Promise<Check> {
       name,
       state: "warn",
       detail: `${well}, but ${notes.join("; ")}`,
-      advice: "`ctl oms orders list --open` shows the orders; docs/orders.md says what becomes of them.",
+      advice: notes.some((note) => note.includes("http.trusted_proxies"))
+        ? "PORTCULLIS_TRUSTED_PROXIES names proxies; docs/configuration.md says how."
+        : "`ctl oms orders list --open` shows the orders; docs/orders.md says what becomes of them.",
     };
   }
   return {

@@ -115,6 +115,10 @@ describe("doctor", () => {
     server.on("GET /v1/healthz", { body: { status: "ok", notes } });
     const { stdout } = await run("doctor");
     expect(stdout).toMatch(/warn +health +.*paper is silent since .* 2 orders is unknown/);
+    const proxy =
+      "gateway: Requests from 10.0.0.7 say that they come for others. If that is a proxy of yours, name it in http.trusted_proxies";
+    server.on("GET /v1/healthz", { body: { status: "ok", notes: [proxy] } });
+    expect((await run("doctor")).stdout).toMatch(/warn +health .*10\.0\.0\.7.*PORTCULLIS_TRUSTED_PROXIES/s);
     server.on("GET /v1/healthz", { body: { status: "ok", insecure: true } });
     expect((await run("doctor")).stdout).toMatch(/warn +health +.*from other machines without TLS/);
     server.on("GET /v1/healthz", { body: { status: "ok" } });
