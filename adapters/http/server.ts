@@ -29,7 +29,7 @@ import { foreignPageGate, type PageGate } from "./limits/foreign-pages.ts";
 import { type HttpLimits, httpLimitsDefault } from "./limits/limits.ts";
 import { publicLimit } from "./limits/public-limit.ts";
 import { gatedServer, type RequestGate, requestGate } from "./limits/request-gate.ts";
-import { type StrangerShares, strangerBudget } from "./limits/stranger-budget.ts";
+import { type StrangerShares, strangerBudget, strangerShares } from "./limits/stranger-budget.ts";
 import { strangerGate } from "./limits/stranger-gate.ts";
 import type { BucketOptions } from "./limits/token-buckets.ts";
 import { type UnnamedProxy, unnamedProxy } from "./limits/unnamed-proxy.ts";
@@ -187,7 +187,8 @@ async function createApp(
   const { fastify } = await import("fastify");
   const { pass: gate, rest } = requestGate(limits, options.timers);
   const refuse = refusals(listener, options, writeRefusal);
-  const strangers = strangerGate({ budget: strangerBudget(options.clock, options.strangers), refuse, rest });
+  const shares = options.strangers ?? strangerShares(listener === "public" ? options.publicRate : undefined);
+  const strangers = strangerGate({ budget: strangerBudget(options.clock, shares), refuse, rest });
   const pageGate: PageGate = listener === "operator" ? foreignPageGate(refuse, baseUrl) : () => undefined;
   const { onKnown } = surroundings;
   const guard = identityGuard({

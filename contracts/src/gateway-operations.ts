@@ -133,7 +133,7 @@ export const gatewayOperations = {
       "Read the descriptions of our own interfaces: gRPC reflection, OpenAPI, AsyncAPI and the reference for people.",
     allowed: "anyone",
     reads: true,
-    withoutToken: { share: "document", cost: 1 },
+    withoutToken: { share: "document", cost: 10 },
     routes: {
       getOpenApi: "operator GET /v1/openapi.json",
       getPublicOpenApi: "public GET /v1/openapi.json",

@@ -11,7 +11,7 @@ import { compileEnvelope, type Envelope, readEnvelope } from "../../core/envelop
 import { partsOf } from "../../core/state/rejection.ts";
 import type { StoredDecision } from "../../ports/risk-queries.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
-import { breathe } from "../shared/waiting.ts";
+import { nextTurn } from "../shared/waiting.ts";
 import {
   countLimit,
   countMax,
@@ -74,7 +74,7 @@ export async function replayEnvelope(
       for (const stored of page.slice(at, at + options.sliceCount)) {
         replayOne(stored, envelope, replay, { listedMax, run: options.replay });
       }
-      await breathe(ports.timers, call.signal);
+      await nextTurn(ports.timers);
       stopWhenAborted(call.signal);
     }
     const last = page.at(-1);

@@ -79,11 +79,12 @@ function queries(
     ports: {
       clock: { now: () => now },
       timers: {
-        sleep: async () => {
-          made.naps += 1;
-        },
+        sleep: async () => undefined,
         after: () => () => undefined,
-        soon: () => undefined,
+        soon: (run) => {
+          made.naps += 1;
+          run();
+        },
       },
       riskQueries: queries,
       referenceData: { read: async () => ({ funds }), changed: async () => 1 } as unknown as ReferenceData,
@@ -91,7 +92,7 @@ function queries(
     call: async <Answer>(procedure: string, request: object, signal = new AbortController().signal) => {
       const handler = riskQueries(made.ports).handlers[procedure];
       if (handler === undefined) throw new Error(`no ${procedure}`);
-      return (await handler(request as never, { signal } as RpcCall)) as Answer;
+      return (await handler(request as never, { signal, identity: { kind: "operator" } } as RpcCall)) as Answer;
     },
   };
   return made;
@@ -282,6 +283,17 @@ test("a replay counts every decision once, page by page, and lists what would ch
   const [from, to] = [instant.parse("2026-11-15T15:00:00Z"), now];
   expect(book.asked).toEqual([0n, 4n, 8n].map((after) => ({ fundId: "alpha", from, to, after })));
   expect(book.naps).toBe(2);
+});
+
+test("a replay lets others have their turn after every slice", async () => {
+  const book = queries([1, 2, 3, 4, 5, 6, 7, 8].map((number) => stored(number)));
+  const slices: number[] = [];
+  const counting: ReplayOptions["replay"] = (record, envelope) => {
+    slices[book.naps] = (slices[book.naps] ?? 0) + 1;
+    return byNumber(record, envelope);
+  };
+  await replay(book, { pageCount: 100, sliceCount: 3, replay: counting });
+  expect(slices).toEqual([3, 3, 2]);
 });
 
 test("a period with as many decisions as allowed is replayed, one more is refused", async () => {

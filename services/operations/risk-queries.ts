@@ -28,12 +28,19 @@ import {
 import { diffEnvelopes, listEnvelopes } from "./risk-queries-envelopes.ts";
 import { fromRecord } from "./risk-queries-records.ts";
 import { replayEnvelope } from "./risk-queries-replay.ts";
+import { takeTurns } from "./take-turns.ts";
 
 /** An order is asked about once, and again for each amendment and each repetition of its key. */
 const decisionsPerOrderMax = 200;
 const noBytes = new Uint8Array(0);
 
+/** A replay takes seconds; as many more may wait for one of people's, and for one of machines'. */
+const replaysWaitingMax = 2;
+const reportsWaitingMax = 16;
+
 export function riskQueries(ports: RiskQueriesPorts): RpcService {
+  const forPeople = takeTurns(replaysWaitingMax, "replays of limits");
+  const forReports = takeTurns(reportsWaitingMax, "replays of limits");
   return {
     name: "RiskDesk",
     handlers: {
@@ -41,7 +48,10 @@ export function riskQueries(ports: RiskQueriesPorts): RpcService {
       GetDecisions: (request: GetDecisionsRequest) => getDecisions(ports, request),
       ListEnvelopes: (request: ListEnvelopesRequest) => listEnvelopes(ports, request),
       DiffEnvelopes: (request: DiffEnvelopesRequest) => diffEnvelopes(ports, request),
-      ReplayEnvelope: (request: ReplayEnvelopeRequest, call: RpcCall) => replayEnvelope(ports, request, call),
+      ReplayEnvelope: (request: ReplayEnvelopeRequest, call: RpcCall) => {
+        const inTurn = call.identity.kind === "service" ? forReports : forPeople;
+        return inTurn(call.signal, () => replayEnvelope(ports, request, call));
+      },
     },
   };
 }

@@ -34,6 +34,9 @@ export async function pollUntil<Answer>(
   return undefined;
 }
 
+/** Lets others have their turn between two slices of an answer that somebody waits for, and goes on as soon as they had it. */
+export const nextTurn = ({ soon }: Pick<Timers, "soon">): Promise<void> => new Promise((resolve) => soon(resolve));
+
 /** Lets others have their turn between two portions of long work. */
 export const breathe = (timers: Pick<Timers, "sleep">, signal?: AbortSignal): Promise<void> => timers.sleep(0, signal);
 

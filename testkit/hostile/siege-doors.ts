@@ -2,13 +2,10 @@
 // many addresses, and the widest bodies that a viewer may send. Attackers come from 127.0.0.2 to .250; whoever is honest comes from 127.0.0.1.
 import { request as httpRequest } from "node:http";
 import { keptConnections, ownConnection } from "../http/kept-connection.ts";
-import type { Siege } from "./siege.ts";
+import { attackerAddress, type Siege } from "./siege.ts";
 
-const addresses = 249;
 /** After an answer that brought nothing. */
 const againMs = 20;
-
-const addressAt = (n: number): string => `127.0.0.${2 + (n % addresses)}`;
 
 interface Asked {
   readonly path: string;
@@ -56,12 +53,18 @@ function keepAsking(
   };
 }
 
+/** Paths of nearly all that a request line may have, full of what a pattern could trip over. */
+export function longPaths(url: string, count: number): Siege {
+  const path = `/v1/${"Bearer=a.b-password:token%3D".repeat(500)}`.slice(0, 14_000);
+  return keepAsking(url, count, false, (caller, n) => ({ from: attackerAddress(caller), path: `${path}${n}` }));
+}
+
 const documentPaths = ["/v1/openapi.json", "/docs", "/v1/asyncapi.json", "/v1/openapi.json"];
 
 /** Kept-alive connections without a token, as they come out of the browser of nobody: nothing packed, nothing known. */
 export function documents(url: string, count: number): Siege {
   return keepAsking(url, count, true, (caller, n) => ({
-    from: addressAt(caller),
+    from: attackerAddress(caller),
     path: documentPaths[n % documentPaths.length] ?? "/docs",
   }));
 }
@@ -71,7 +74,7 @@ export function widestBodies(url: string, count: number, token: string, bodies: 
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
   return keepAsking(url, count, true, (caller, n) => {
     const asked = bodies[(caller + n) % bodies.length] ?? { path: "/v1/halts" };
-    return { from: addressAt(caller), ...asked, method: "POST", headers };
+    return { from: attackerAddress(caller), ...asked, method: "POST", headers };
   });
 }
 
@@ -98,7 +101,7 @@ const form = (fields: Readonly<Record<string, string>>) => ({
 /** Programs that ask to be let in, from every address. */
 export function deviceFlood(url: string, count: number): Siege {
   return keepAsking(url, count, false, (caller, n) => ({
-    from: addressAt(caller + n * count),
+    from: attackerAddress(caller + n * count),
     path: "/oidc/device/auth",
     ...form({ scope: "openid" }),
   }));
@@ -107,7 +110,7 @@ export function deviceFlood(url: string, count: number): Siege {
 /** Wrong passwords for names that somebody has and names that nobody has, from every address. */
 export function logInFlood(url: string, count: number): Siege {
   return keepAsking(url, count, false, (caller, n) => ({
-    from: addressAt(caller + n * count),
+    from: attackerAddress(caller + n * count),
     path: "/oidc/token",
     ...form({
       grant_type: "urn:portcullis:params:oauth:grant-type:development",
@@ -120,7 +123,7 @@ export function logInFlood(url: string, count: number): Siege {
 /** Log-ins that begin and never end. */
 export function beginnings(url: string, count: number): Siege {
   return keepAsking(url, count, false, (caller, n) => ({
-    from: addressAt(caller + n * count),
+    from: attackerAddress(caller + n * count),
     path: "/oidc/auth?client_id=portcullis-web&response_type=code&scope=openid",
   }));
 }

@@ -1,8 +1,16 @@
 // All strangers' attacks at once, as a process of its own with the least claim to the machine's time: `npx tsx testkit/hostile/siege-main.ts JSON`. It prints
 // how often each was cut or answered once a second, and ends with its standard input.
 import { setPriority } from "node:os";
-import { besiege, floodFrames, longPaths, rapidResets, type Siege, unreadSchemas, wrongPasswords } from "./siege.ts";
-import { beginnings, deviceFlood, documents, logInFlood, viewersBodies, widestBodies } from "./siege-doors.ts";
+import { besiege, floodFrames, rapidResets, type Siege, unreadSchemas } from "./siege.ts";
+import {
+  beginnings,
+  deviceFlood,
+  documents,
+  logInFlood,
+  longPaths,
+  viewersBodies,
+  widestBodies,
+} from "./siege-doors.ts";
 import type { SiegeTargets } from "./start-siege.ts";
 
 setPriority(19);
@@ -20,7 +28,6 @@ const attacks: Readonly<Record<string, () => Siege>> = {
   "resets riskengine": () => rapidResets(riskengine, 4),
   "resets operations": () => rapidResets(operations, 4),
   paths: () => longPaths(url, 4),
-  passwords: () => wrongPasswords(url, 4),
   documents: () => documents(url, 100),
   "widest bodies": () => widestBodies(url, 8, viewer, viewersBodies()),
   devices: () => deviceFlood(url, 20),

@@ -1,8 +1,7 @@
-// What strangers do to an open listener, bounded and on this machine only: connections that stay silent, questions whose answers nobody reads, long paths,
-// wrong passwords for invented names, and HTTP/2 frames that cost more than they carry.
+// What strangers do to an open listener, bounded and on this machine only: connections that stay silent, questions whose answers nobody reads, and HTTP/2
+// frames that cost more than they carry. They come from 127.0.0.2 to .250; whoever is honest comes from 127.0.0.1.
 import { type ClientHttp2Session, connect as connectHttp2 } from "node:http2";
 import { connect, type Socket } from "node:net";
-import { fetchOnNewConnection } from "../http/fetch-on-new-connection.ts";
 
 const hello = Buffer.concat([
   Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
@@ -11,6 +10,10 @@ const hello = Buffer.concat([
 const askHealth = Buffer.from("GET /v1/healthz HTTP/1.1\r\nhost: a\r\n\r\n");
 /** Whoever is cut comes again after this long: as many as can be without spending the machine's time on it. */
 const againMs = 3_000;
+
+const addresses = 249;
+
+export const attackerAddress = (n: number): string => `127.0.0.${2 + (n % addresses)}`;
 
 export interface Siege {
   /** How often one of them was cut, or answered. */
@@ -29,8 +32,10 @@ export function besiege(
   const sockets = new Set<Socket>();
   let isOver = false;
   let cut = 0;
-  const come = (): void => {
-    const socket = connect({ host, port: Number(port) });
+  let come = 0;
+  const enter = (): void => {
+    come += 1;
+    const socket = connect({ host, port: Number(port), localAddress: attackerAddress(come) });
     sockets.add(socket);
     socket.on("error", () => undefined).on("data", () => undefined);
     socket.once("connect", () => {
@@ -40,10 +45,10 @@ export function besiege(
     socket.once("close", () => {
       sockets.delete(socket);
       cut += 1;
-      if (!isOver) setTimeout(come, againMs);
+      if (!isOver) setTimeout(enter, againMs);
     });
   };
-  for (let n = 0; n < count; n += 1) come();
+  for (let n = 0; n < count; n += 1) enter();
   return {
     count: () => cut,
     end: () => {
@@ -84,7 +89,7 @@ function sessions(
   let isOver = false;
   let cut = 0;
   const come = (): void => {
-    const session = connectHttp2(`http://${address}`);
+    const session = connectHttp2(`http://${address}`, { localAddress: attackerAddress(cut) });
     open.add(session);
     session.on("error", () => undefined);
     const ask = () => {
@@ -150,48 +155,4 @@ export function rapidResets(address: string, count: number): Siege {
     },
   });
   return { count: () => reset, end: siege.end };
-}
-
-/** Requests one after the other, by so many at once. */
-function repeat(count: number, request: (n: number) => Promise<unknown>): Siege {
-  let isOver = false;
-  let answered = 0;
-  const one = async (): Promise<void> => {
-    while (!isOver) {
-      // What becomes of an attack is the attacker's business.
-      await request(answered).catch(() => undefined);
-      answered += 1;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  };
-  for (let n = 0; n < count; n += 1) void one();
-  return {
-    count: () => answered,
-    end: () => {
-      isOver = true;
-    },
-  };
-}
-
-/** Paths of nearly all that a request line may have, full of what a pattern could trip over. */
-export function longPaths(url: string, count: number): Siege {
-  const path = `/v1/${"Bearer=a.b-password:token%3D".repeat(500)}`.slice(0, 14_000);
-  return repeat(count, async (n) =>
-    (await fetchOnNewConnection(`${url}${path}${n}`, { signal: AbortSignal.timeout(5_000) })).text(),
-  );
-}
-
-export function wrongPasswords(url: string, count: number): Siege {
-  const form = (n: number) => ({
-    grant_type: "urn:portcullis:params:oauth:grant-type:development",
-    client_id: "portcullis-cli",
-    name: `nobody-${n}-${Math.floor(performance.now())}`,
-    password: "wrong",
-  });
-  return repeat(count, async (n) => {
-    const body = new URLSearchParams(form(n));
-    return (
-      await fetchOnNewConnection(`${url}/oidc/token`, { method: "POST", body, signal: AbortSignal.timeout(5_000) })
-    ).text();
-  });
 }

@@ -4,7 +4,7 @@ import { array, assert, constantFrom, nat, property, record } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type OpenShare, openShares, strangersTogether } from "../../../contracts/src/doors/open-shares.ts";
 import { fromUnixMs } from "../../../contracts/src/instant.ts";
-import { strangerBudget } from "./stranger-budget.ts";
+import { strangerBudget, strangerShares } from "./stranger-budget.ts";
 import { tokenBuckets } from "./token-buckets.ts";
 
 function fixture() {
@@ -51,6 +51,16 @@ describe("the budget of strangers", () => {
     }
   });
 
+  it("grows with what an address may ask of market data, and knows no limit to it where that has none", () => {
+    const shares = strangerShares({ ratePerS: 200, burst: 400 });
+    expect(shares.together).toEqual({ ratePerS: 20_000, burst: 40_000 });
+    expect(strangerShares({ ratePerS: 20, burst: 40 }).together.ratePerS).toBe(strangersTogether.ratePerS);
+    const free = strangerBudget({ now: () => fromUnixMs(0) }, strangerShares({ ratePerS: 0, burst: 40 }));
+    expect(Array.from({ length: 50_000 }, () => free.take(one(), "data", 5)).every(({ allowed }) => allowed)).toBe(
+      true,
+    );
+  });
+
   it("takes nothing of an address for what is refused because of others", () => {
     const { budget, taken, wait } = fixture();
     taken("page", 20_000, many);
@@ -84,7 +94,7 @@ describe("the budget of strangers", () => {
           wait(waitedMs);
         }
       }),
-      { numRuns: 100 },
+      { numRuns: 50 },
     );
   });
 });

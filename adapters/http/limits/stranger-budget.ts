@@ -30,6 +30,24 @@ export interface StrangerShares {
 }
 
 const sharesDefault: StrangerShares = { shares: openShares, together: strangersTogether };
+const noLimit = { ratePerS: 1e9, burst: 1e9 };
+
+/** Of a port with this rate of market data; a rate or a burst of 0 sets no limit to that, here either. */
+export function strangerShares(publicRate: BucketOptions | undefined): StrangerShares {
+  if (publicRate === undefined) return sharesDefault;
+  const { ratePerS, burst } = publicRate;
+  if (ratePerS === 0 || burst === 0) return { shares: { ...openShares, data: noLimit }, together: strangersTogether };
+  const together = {
+    ratePerS: Math.max(strangersTogether.ratePerS, strangersTogether.addresses * ratePerS),
+    burst: Math.max(strangersTogether.burst, strangersTogether.addresses * burst),
+  };
+  const data = {
+    ...openShares.data,
+    ratePerS: Math.max(openShares.data.ratePerS, ratePerS),
+    burst: Math.max(openShares.data.burst, burst),
+  };
+  return { shares: { ...openShares, data }, together };
+}
 
 export function strangerBudget(clock: Clock, { shares, together }: StrangerShares = sharesDefault): StrangerBudget {
   const own = new Map<OpenShare, TokenBuckets>();

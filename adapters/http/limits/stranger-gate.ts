@@ -48,5 +48,6 @@ function askedOf(request: FastifyRequest): { readonly share: OpenShare; readonly
   const operation = operationOf(request);
   const open = operation === undefined ? undefined : costWithoutToken(operation);
   if (open === undefined) return { share: "nothing", cost: 1 };
-  return { share: open.share, cost: factsOf(request)?.publicCost ?? open.cost };
+  const ofRoute = open.share === "data" ? factsOf(request)?.publicCost : undefined;
+  return { share: open.share, cost: ofRoute ?? open.cost };
 }

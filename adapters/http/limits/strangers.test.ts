@@ -19,10 +19,10 @@ const logIn: HttpMount = {
   handle: async (_request, response) => void response.end("in"),
 };
 /** So slow that no machine gets another token while a test runs. */
-const few = { ratePerS: 0.001, burst: 3 };
+const few = { ratePerS: 0.01, burst: 30 };
 const strangers: StrangerShares = {
-  shares: { ...openShares, document: { ...few, leaves: 0.5 }, nothing: { ...few, leaves: 0.25 } },
-  together: { ratePerS: 0.001, burst: 8 },
+  shares: { ...openShares, document: { ...few, leaves: 0.5 }, nothing: { ratePerS: 0.001, burst: 3, leaves: 0.25 } },
+  together: { ratePerS: 0.001, burst: 80 },
 };
 /** Nobody rests where that is not looked at. */
 const limits = { restMs: 0 };
@@ -84,6 +84,19 @@ describe("callers without a verified token", () => {
     const brought = { ...open, localAddress: "127.0.0.9", headers: { "x-forwarded-for": "198.51.100.1" } };
     expect((await statuses(4, () => ask(server, manual.path, brought))).at(-1)).toBe(429);
     expect(timers.pendingOf(restMs)).toBe(0);
+  });
+
+  it("count as one in an IPv6 /64, and apart beyond it", async () => {
+    const { server } = await serve([manual], { strangers, limits, trustedProxies: ["127.0.0.9"] });
+    const from = (address: string) =>
+      ask(server, manual.path, { ...open, localAddress: "127.0.0.9", headers: { "x-forwarded-for": address } });
+    let last = 0;
+    const next = () => {
+      last += 1;
+      return from(`2001:db8:0:7::${last}`);
+    };
+    expect(await statuses(4, next)).toEqual([200, 200, 200, 429]);
+    expect((await from("2001:db8:0:8::1")).status).toBe(200);
   });
 
   it("count as one behind a proxy that nobody named, which health tells", async () => {

@@ -31,9 +31,9 @@ export const openShares: Readonly<Record<OpenShare, ShareRule>> = {
   alert: { ratePerS: 100, burst: 2_000 },
   page: { ratePerS: 50, burst: 1_500, leaves: 0 },
   data: { ratePerS: 1_000, burst: 10_000, leaves: 0.25 },
-  nothing: { ratePerS: 20, burst: 400, leaves: 0.25 },
-  document: { ratePerS: 5, burst: 100, leaves: 0.5 },
+  nothing: { ratePerS: 50, burst: 1_000, leaves: 0.25 },
+  document: { ratePerS: 50, burst: 1_000, leaves: 0.5 },
 };
 
-/** What the strangers of one port have together. */
-export const strangersTogether = { ratePerS: 300, burst: 3_000 } as const;
+/** What the strangers of one port have together; of the public one a hundred times what an address may ask of market data, where that is more. */
+export const strangersTogether = { ratePerS: 2_000, burst: 6_000, addresses: 100 } as const;
