@@ -27,10 +27,11 @@ import { attemptLimits, checkAttempts, checkPersonAttempts } from "./limits/atte
 import { boundConnections } from "./limits/bound-connections.ts";
 import { foreignPageGate, type PageGate } from "./limits/foreign-pages.ts";
 import { type HttpLimits, httpLimitsDefault } from "./limits/limits.ts";
+import { logInPlaces } from "./limits/log-in-places.ts";
 import { publicLimit } from "./limits/public-limit.ts";
 import { gatedServer, type RequestGate, requestGate } from "./limits/request-gate.ts";
 import { type StrangerShares, strangerBudget, strangerShares } from "./limits/stranger-budget.ts";
-import { strangerGate } from "./limits/stranger-gate.ts";
+import { type StrangerGate, strangerGate } from "./limits/stranger-gate.ts";
 import type { BucketOptions } from "./limits/token-buckets.ts";
 import { type UnnamedProxy, unnamedProxy } from "./limits/unnamed-proxy.ts";
 import { addressText, listenFault, resolveHost, type TcpAddress } from "./listen.ts";
@@ -199,10 +200,7 @@ async function createApp(
     onKnown,
     admitStranger: strangers.admit,
   });
-  const turnOf: TurnOf = (request) => {
-    const isKnown = guard.identityOf(request) !== undefined;
-    return turns.take(laneOf(operationOf(request), isKnown), isKnown ? 1 : strangers.urgencyOf(request));
-  };
+  const { turnOf, placeOf } = waitsOf(guard, strangers, turns, options.timers);
   const watch = observer(listener, options, (request) => guard.identityOf(request)?.actor);
   const app: FastifyInstance = fastify({
     bodyLimit: limits.bodyBytesMax,
@@ -237,7 +235,7 @@ async function createApp(
   });
   refuseExpectations(app, gate, listener, options.random);
   const makeLimit = await attemptLimits(app);
-  takeSteps(app, surroundings, { refuse, pageGate, guard, watch, turnOf });
+  takeSteps(app, surroundings, { refuse, pageGate, guard, watch, turnOf, placeOf });
   const parts = { listener, ports: options, guard, makeLimit, limits, draining, turnOf };
   const mine = options.routes.filter((route) => route.listeners.includes(listener));
   mountRoutes(app, mine, parts);
@@ -246,19 +244,43 @@ async function createApp(
   return { app, sockets: await webSockets(app, own, parts) };
 }
 
+/** What a request waits for before work begins. */
+function waitsOf(
+  guard: IdentityGuard,
+  strangers: StrangerGate,
+  turns: Turns,
+  timers: HttpPorts["timers"],
+): Pick<Steps, "turnOf" | "placeOf"> {
+  const turnOf: TurnOf = (request) => {
+    const isKnown = guard.identityOf(request) !== undefined;
+    return turns.take(laneOf(operationOf(request), isKnown), isKnown ? 1 : strangers.urgencyOf(request));
+  };
+  const places = logInPlaces(timers);
+  const placeOf: Steps["placeOf"] = (request, reply) => {
+    const isLogIn = operationOf(request) === "LogIn" && guard.identityOf(request) === undefined;
+    if (!isLogIn) return undefined;
+    const { ready, giveBack } = places.take(strangers.urgencyOf(request));
+    reply.raw.once("close", giveBack);
+    return ready;
+  };
+  return { turnOf, placeOf };
+}
+
 interface Steps {
   readonly refuse: Refuse;
   readonly pageGate: PageGate;
   readonly guard: IdentityGuard;
   readonly watch: Observer;
   readonly turnOf: TurnOf;
+  /** Waited for by a log-in that shows no token. */
+  readonly placeOf: (request: FastifyRequest, reply: FastifyReply) => Promise<void> | undefined;
 }
 
 /** Those before a route is looked at, in their order. */
 function takeSteps(
   app: FastifyInstance,
   { listener, options, baseUrl, proxies }: Surroundings,
-  { refuse, pageGate, guard, watch, turnOf }: Steps,
+  { refuse, pageGate, guard, watch, turnOf, placeOf }: Steps,
 ): void {
   observe(app, listener, watch);
   app.addHook("onRequest", async (request) => proxies.see(request));
@@ -268,6 +290,7 @@ function takeSteps(
   app.addHook("onRequest", (request, reply) => checkAttempts(request, reply, refuse));
   app.addHook("onRequest", (request, reply) => guard.check(request, reply));
   app.addHook("onRequest", (request, reply) => checkPersonAttempts(request, reply, refuse, guard));
+  app.addHook("onRequest", async (request, reply) => placeOf(request, reply));
   app.addHook("onRequest", async (request) => turnOf(request));
   // Refused again and looked up never: a path that leads nowhere is refused as such before its body is read.
   app.addHook("onRequest", async (request, reply) =>

@@ -89,7 +89,10 @@ function sessions(
   let isOver = false;
   let cut = 0;
   const come = (): void => {
-    const session = connectHttp2(`http://${address}`, { localAddress: attackerAddress(cut) });
+    const [host, port] = address.split(":");
+    const session = connectHttp2(`http://${address}`, {
+      createConnection: () => connect({ host, port: Number(port), localAddress: attackerAddress(cut) }),
+    });
     open.add(session);
     session.on("error", () => undefined);
     const ask = () => {
