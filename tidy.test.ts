@@ -5,9 +5,11 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { describe, expect, test } from "vitest";
 import { tableGrants } from "./adapters/postgres/logins/table-grants.ts";
+import { requestBounds } from "./contracts/src/generated/bounds.ts";
 import { realTimeFiles } from "./scripts/real-time.js";
 import { isNeverRepeated, neverRepeated } from "./scripts/repeats.js";
 import { readCommitted } from "./scripts/test-times.js";
+import { unboundedComplaints } from "./testkit/tidy/bounds.ts";
 import { circlesOf } from "./testkit/tidy/circles.ts";
 import { type ApiDocument, everyDeclaration, ownershipComplaint } from "./testkit/tidy/ownership.ts";
 import { privateWordComplaints } from "./testkit/tidy/private-words.ts";
@@ -97,6 +99,11 @@ describe("the repository is tidy", () => {
     expect(named("GetHeadroom").map((declared) => ownershipComplaint({ ...declared, whose: ["anyone"] }))).toEqual([
       expect.stringMatching(/^GetHeadroom names fund_id, price, and any token may/),
     ]);
+  });
+
+  test("every list, map and free data of a request says how much it may hold", () => {
+    expect(unboundedComplaints(requestBounds)).toEqual([]);
+    expect(Object.values(requestBounds).flat().length).toBeGreaterThan(50);
   });
 
   test("every path named in ARCHITECTURE.md exists", () => {
@@ -224,6 +231,19 @@ describe("planted violations are caught", () => {
   test("a circle of files", () => {
     const imports = { "a.ts": ["b.ts"], "b.ts": ["c.ts", "d.ts"], "c.ts": ["a.ts"], "d.ts": ["e.ts"], "e.ts": [] };
     expect(circlesOf(new Map(Object.entries(imports)))).toEqual([["a.ts", "b.ts", "c.ts"]]);
+  });
+
+  test("a list, a map or free data of a request without a maximum", () => {
+    const [list, map] = [
+      { number: 1, name: "rows", form: "list" },
+      { number: 2, name: "by", form: "map" },
+    ] as const;
+    const free = { number: 3, name: "data", form: "free", most: 10 } as const;
+    expect(unboundedComplaints({ Asked: [list, map, free, { ...list, name: "few", most: 3 }] })).toEqual([
+      "Asked.rows may hold any amount: add max_count to its declaration",
+      "Asked.by may hold any amount: add max_count to its declaration",
+      "Asked.data may hold any amount: add max_length to its declaration",
+    ]);
   });
 
   test("a test that costs everybody much, and does not say why", () => {

@@ -92,6 +92,17 @@ describe("24.1: a declaration", () => {
     expect(() => generated(from, to)).toThrow(sentence);
   });
 
+  it("with a list, a map or free data has it among what both doors count, with its bound or without one", () => {
+    const planted =
+      'import "google/protobuf/struct.proto";\nmessage RunDrillRequest {\n  repeated string rows = 9;\n  map<string, string> by = 10 [(portcullis.v1.field).max_count = 7];\n' +
+      "  google.protobuf.Struct data = 11 [(portcullis.v1.field) = { max_count: 5 max_length: 80 }];";
+    const [line = ""] =
+      (generated("message RunDrillRequest {", planted)["bounds.ts"] ?? "").match(/ {2}RunDrillRequest: .*/) ?? [];
+    expect(line).toContain('{"number":9,"name":"rows","form":"list"}');
+    expect(line).toContain('{"number":10,"name":"by","form":"map","most":7}');
+    expect(line).toContain('{"number":11,"name":"data","form":"free","most":5,"characters":80}');
+  });
+
   it("with one more field has it in the row, the route and the shape at once", () => {
     const files = generated(
       "message RunDrillRequest {",

@@ -79,6 +79,42 @@ function fieldOf(registry, file, message, field) {
   return shape;
 }
 
+/** Of every message that some procedure is asked with, and of those inside it: the fields that could hold any amount. */
+export function boundsOf(registry, procedures) {
+  const bounds = new Map();
+  const add = (message) => {
+    if (bounds.has(message.name)) return;
+    // Its place is taken before its members are read, which may name it again.
+    bounds.set(message.name, []);
+    for (const field of message.fields) if (isMessage(field)) add(field.message);
+    bounds.set(
+      message.name,
+      message.fields.flatMap((field) => boundedField(registry, bounds, field) ?? []),
+    );
+  };
+  for (const { method } of procedures) add(method.input);
+  return new Map(
+    [...bounds].filter(([, fields]) => fields.length > 0).sort(([one], [other]) => (one < other ? -1 : 1)),
+  );
+}
+
+const isFree = (field) => field.message?.typeName === "google.protobuf.Struct";
+const isMessage = (field) => field.message !== undefined && field.fieldKind !== "map" && !isFree(field);
+
+function boundedField(registry, bounds, field) {
+  const { maxCount, maxLength, answerOnly } = getOption(field, registry.getExtension("portcullis.v1.field"));
+  const place = { number: field.number, name: field.name };
+  const most = maxCount === undefined ? {} : { most: maxCount };
+  if (isFree(field))
+    return { ...place, form: "free", ...most, ...(maxLength === undefined ? {} : { characters: maxLength }) };
+  if (field.fieldKind === "map") return { ...place, form: "map", ...most };
+  const inner =
+    isMessage(field) && bounds.get(field.message.name).length > 0 ? { message: field.message.name } : undefined;
+  if (field.fieldKind === "list") return { ...place, form: "list", ...most, ...inner };
+  if (inner !== undefined) return { ...place, form: "message", ...inner };
+  return maxLength === undefined || answerOnly ? undefined : { ...place, form: "text", most: maxLength };
+}
+
 const isGiven = (option, name) => Object.hasOwn(option, name) && option[name] !== undefined;
 
 function typeOf(place, field) {
@@ -114,9 +150,9 @@ function checkField(place, shape) {
   const misplaced =
     (isText
       ? about(["min", "max", "above", "below"])
-      : about(["minLength", "maxLength", "pattern", "positive", "typed"])) ??
+      : about(["minLength", ...(type === "struct" ? [] : ["maxLength"]), "pattern", "positive", "typed"])) ??
     (kind !== undefined && !isText && type !== "struct" && type !== "whole" ? "kind" : undefined) ??
-    (shape.list ? undefined : about(["maxCount"]));
+    (shape.list || type === "map" || type === "struct" ? undefined : about(["maxCount"]));
   if (misplaced !== undefined) throw new DeclarationError(`${place} says ${misplaced}, which a ${type} cannot have`);
   if (pattern !== undefined && shape.expected === undefined) {
     throw new DeclarationError(`${place} has a pattern and does not say what was expected`);

@@ -129,6 +129,12 @@ async function writeDocuments(work, out) {
   writeFileSync(join(out, "docs", "configuration.md"), withKeyTable(configuration));
 }
 
+/** The table in docs/api.md of what each body may hold. */
+async function writeBounds(work, out) {
+  const { withBoundsTable } = await load(work, "scripts/documents/body-bounds.ts");
+  writeFileSync(join(out, "docs", "api.md"), withBoundsTable(readFileSync(join(root, "docs", "api.md"), "utf8")));
+}
+
 /** Documents by their path, from the rooms that know what is in them. */
 async function writeReferences(work, out) {
   const references = [
@@ -227,6 +233,7 @@ async function write(out) {
     rmSync(target, { recursive: true, force: true });
     cpSync(generated, target, { recursive: true });
     await writeDocuments(work, out);
+    await writeBounds(work, out);
     await writeReferences(work, out);
     await writeClient(work, out);
     await writeContracts(work, out);

@@ -10,6 +10,7 @@ import { Fault } from "../../contracts/src/fault.ts";
 import type { RpcCall } from "../../ports/rpc.ts";
 import type { CancelTimer } from "../../ports/timers.ts";
 import { requestIdFrom, requestIdHeader } from "../http/request-id.ts";
+import { withinBounds } from "./guard/within-bounds.ts";
 import { HangUp } from "./hang-up.ts";
 import type { GrpcLimits } from "./limits.ts";
 import { failure } from "./status.ts";
@@ -112,7 +113,8 @@ export function bidirectionalMounter(
 }
 
 async function handle(procedure: UnaryProcedure, call: RpcCall, ports: RpcPorts): Promise<Buffer> {
-  return answerBytes(procedure, await answerTo(procedure, decode(procedure, call.requestBytes), call, ports));
+  const taken = withinBounds(procedure.method.requestType, call.requestBytes);
+  return answerBytes(procedure, await answerTo(procedure, decode(procedure, taken), call, ports));
 }
 
 function waitForDrain(

@@ -25,6 +25,7 @@ import { leftMs } from "./call-gate.ts";
 import { decodeStrictly, type MessageCodec } from "./codecs.ts";
 import type { DescribedMethod } from "./descriptor-set.ts";
 import type { FundGuard } from "./guard/fund-guard.ts";
+import { withinBounds } from "./guard/within-bounds.ts";
 import { HangUp } from "./hang-up.ts";
 import { callOnce, keyedWork } from "./keyed-call.ts";
 import type { GrpcLimits } from "./limits.ts";
@@ -110,7 +111,14 @@ export function unaryMounter(ports: RpcPorts, limits: GrpcLimits, identityOf: Id
       fail(tooLarge(call.request, limits));
       return;
     }
-    const rpcCall = new HandledCall(requestId, identity, call.request, hangUp, call.metadata);
+    let taken: Uint8Array;
+    try {
+      taken = withinBounds(procedure.method.requestType, call.request);
+    } catch (thrown) {
+      fail(thrown);
+      return;
+    }
+    const rpcCall = new HandledCall(requestId, identity, taken, hangUp, call.metadata);
     const markReplayed = (): void => {
       replayed = true;
     };
@@ -289,9 +297,9 @@ function tellIfRefused(
 }
 
 /** Decoded a second time, because refusals are few; bytes that are no message name nothing. */
-function subjectOf({ request }: UnaryProcedure, bytes: Uint8Array): string | undefined {
+function subjectOf({ request, method }: UnaryProcedure, bytes: Uint8Array): string | undefined {
   try {
-    return attemptSubject(request.decode(bytes));
+    return attemptSubject(request.decode(withinBounds(method.requestType, bytes)));
   } catch {
     // That they are no message is what the caller has just been told.
     return undefined;

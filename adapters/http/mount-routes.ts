@@ -8,7 +8,9 @@ import { replayHeader } from "../../contracts/src/idempotency.ts";
 import type { HttpAnswer, HttpRequest, Listener, Route } from "../../ports/http.ts";
 import { attemptSubject } from "../listener/attempt-subject.ts";
 import { shownBy } from "./bearer.ts";
+import { bodyBytesMaxOf, boundOf } from "./body/bound.ts";
 import { mountIntake, sendIntakeRefusal } from "./body/intake.ts";
+import { beyondError } from "./body/refuse-beyond.ts";
 import { judgeTypedText } from "./body/typed-text.ts";
 import { addressOf } from "./caller-address.ts";
 import { askedUnder, handleOnce, readKey } from "./conditions/keyed-requests.ts";
@@ -19,9 +21,10 @@ import { detailOf, fieldErrors } from "./field-errors.ts";
 import type { HttpPorts } from "./http-ports.ts";
 import { accessToNothing, type IdentityGuard, isForAnyone } from "./identity-guard.ts";
 import type { MakeAttemptLimit } from "./limits/attempt-limits.ts";
+import type { HttpLimits } from "./limits/limits.ts";
 import { inputProblem, transportProblem } from "./problem.ts";
-import { hasBody, type Input, readInput } from "./read-input.ts";
-import { contextOf, sendAnswer, sendProblem } from "./replies.ts";
+import { encodingRefusal, hasBody, type Input, readInput } from "./read-input.ts";
+import { contextOf, sendAnswer, sendProblem, sendThrown } from "./replies.ts";
 import { loggedPath, type RouteFacts, type TurnOf } from "./route-facts.ts";
 import { isStream, sendStream } from "./send-stream.ts";
 
@@ -30,6 +33,7 @@ interface RouteParts {
   readonly ports: HttpPorts;
   readonly guard: IdentityGuard;
   readonly makeLimit: MakeAttemptLimit;
+  readonly limits: Pick<HttpLimits, "bodyBytesMax">;
   /** Aborts when the listener begins to drain. */
   readonly draining: AbortSignal;
   readonly turnOf: TurnOf;
@@ -67,11 +71,24 @@ function mountRoute(app: FastifyInstance, route: Route, parts: RouteParts): void
     delete request.raw.headers["content-type"];
     return undefined;
   };
+  const refuseEncoded = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
+    const detail = encodingRefusal(request.headers);
+    if (detail === undefined) return undefined;
+    reply.header("accept-encoding", "identity");
+    return sendProblem(reply, transportProblem(415, contextOf(request, parts.listener), detail));
+  };
+  const body = route.body === undefined ? undefined : boundOf(route.body, `The body of ${route.id}`);
+  const bodyFacts = body === undefined ? {} : { body };
   const mounted: RouteOptions = {
     method: route.method,
     url: patternOf(route.path),
-    config: { facts: { access: route.operation, ...attempts, ...costOf(route, parts.listener) } },
-    ...(route.body === undefined ? { onRequest: refuseBody } : {}),
+    config: { facts: { access: route.operation, ...attempts, ...costOf(route, parts.listener), ...bodyFacts } },
+    ...(body === undefined ? {} : { bodyLimit: Math.min(bodyBytesMaxOf(body), parts.limits.bodyBytesMax) }),
+    onRequest: body === undefined ? refuseBody : refuseEncoded,
+    errorHandler: (error, request, reply) => {
+      if (beyondError(error) !== undefined) refusalReporter(route, request, parts)("INVALID_ARGUMENT", error.message);
+      sendThrown(error, request, reply, parts.listener, parts.ports);
+    },
     handler: (request, reply) => answer(route, request, reply.headers(leaving), parts),
   };
   if (route.intake === undefined) app.route(mounted);

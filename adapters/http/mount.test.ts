@@ -111,7 +111,7 @@ describe("a mount", () => {
 });
 
 describe("bounds of a mount", () => {
-  it("413 for a body that announces too much, 411 for one that announces nothing", async () => {
+  it("413 for a body that announces too much, 411 for one that announces nothing, 415 for one that would have to be decoded", async () => {
     const seen: string[] = [];
     const handle: Handle = async (request, response) => {
       seen.push(await text(request));
@@ -131,6 +131,8 @@ describe("bounds of a mount", () => {
       headers: { "transfer-encoding": "chunked" },
     });
     expectProblem(chunked, 411, "INVALID_ARGUMENT", "/oidc/token");
+    const encoded = { method: "POST", body: "x", headers: { "content-length": "1", "content-encoding": "gzip" } };
+    expectProblem(await ask(server, "/oidc/token", encoded), 415, "INVALID_ARGUMENT", "/oidc/token");
     const fits = { method: "POST", body: "x".repeat(100), headers: { "content-length": "100" } };
     expect((await ask(server, "/oidc/token", fits)).status).toBe(200);
     expect(seen).toEqual(["x".repeat(100)]);

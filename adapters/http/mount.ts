@@ -10,6 +10,7 @@ import type { MakeAttemptLimit } from "./limits/attempt-limits.ts";
 import type { HttpLimits } from "./limits/limits.ts";
 import { type Problem, thrownProblem, transportProblem } from "./problem.ts";
 import { endWithProblem } from "./raw-refusal.ts";
+import { encodingRefusal } from "./read-input.ts";
 import { contextOf, reportThrown, sendProblem } from "./replies.ts";
 import { requestIdHeader } from "./request-id.ts";
 import { type AttemptLimit, loggedPath, pathOf } from "./route-facts.ts";
@@ -103,7 +104,8 @@ function refusalOf(mount: HttpMount, request: FastifyRequest, { listener, limits
   // The handler reads the body itself, and only an announced length can be bounded before it does.
   if (request.headers["transfer-encoding"] !== undefined) return transportProblem(411, context);
   if (Number(request.headers["content-length"] ?? 0) > limits.bodyBytesMax) return transportProblem(413, context);
-  return undefined;
+  const encoded = encodingRefusal(request.headers);
+  return encoded === undefined ? undefined : transportProblem(415, context, encoded);
 }
 
 async function answer(

@@ -4,6 +4,7 @@ import { STATUS_CODES } from "node:http";
 import { type FaultCode, faults } from "../../contracts/src/codes/faults.ts";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { Listener } from "../../ports/http.ts";
+import { beyondError, bytesError } from "./body/refuse-beyond.ts";
 import { detailOf, type FieldError } from "./field-errors.ts";
 
 export interface Problem {
@@ -25,6 +26,8 @@ export interface ProblemContext {
   /** The path that was asked for, without its query: queries may carry what must not be repeated. */
   readonly path: string;
   readonly listener: Listener;
+  /** How large a body may be here, and how large this one says it is. */
+  readonly body?: { readonly bytesMax: number; readonly announced: string | undefined };
 }
 
 export const problemContentType = "application/problem+json; charset=utf-8";
@@ -84,10 +87,16 @@ export function thrownProblem(thrown: unknown, context: ProblemContext): Problem
     const status = faults[thrown.code].http;
     const reported = status < 500 || context.listener === "operator";
     const answer = problem(status, thrown.code, reported ? thrown.message : undefined, context);
+    const beyond = beyondError(thrown);
+    if (beyond !== undefined) return { ...answer, errors: [beyond] };
     const id = thrown.code === "IDEMPOTENT_ANSWER_NOT_KEPT" ? thrown.facts["id"] : undefined;
     return typeof id === "string" && id !== "" ? { ...answer, id } : answer;
   }
   const refused = refusedStatus(thrown);
+  if (refused === 413 && context.body !== undefined) {
+    const errors = [bytesError(context.body)];
+    return { ...transportProblem(413, context, detailOf(errors)), errors };
+  }
   if (refused !== undefined) return transportProblem(refused, context, wordsOf(thrown, refused));
   return problem(500, "INTERNAL", undefined, context);
 }

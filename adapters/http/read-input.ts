@@ -47,3 +47,10 @@ export function hasBody(headers: FastifyRequest["headers"]): boolean {
   const length = headers["content-length"];
   return headers["transfer-encoding"] !== undefined || (length !== undefined && Number(length) !== 0);
 }
+
+/** What is said of a body in a form that is not decoded here; undefined for one that is sent as it is. */
+export function encodingRefusal({ "content-encoding": named }: FastifyRequest["headers"]): string | undefined {
+  const coding = named?.trim().toLowerCase() ?? "";
+  if (coding === "" || coding === "identity") return undefined;
+  return "The body must be sent as it is: no Content-Encoding is decoded here.";
+}

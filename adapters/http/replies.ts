@@ -38,7 +38,9 @@ export function sendThrown(
   listener: Listener,
   ports: HttpPorts,
 ): void {
-  const reported = thrownProblem(thrown, contextOf(request, listener));
+  const { bodyLimit } = request.routeOptions;
+  const body = { bytesMax: bodyLimit, announced: request.headers["content-length"] };
+  const reported = thrownProblem(thrown, { ...contextOf(request, listener), body });
   reportThrown(thrown, reported, loggedPath(request), ports);
   if (reply.sent) return;
   // What is refused because there is too much to do may be asked again soon.

@@ -2,6 +2,7 @@
 // name it stands in logs and figures. A request that was routed nowhere has none of these and gets the listener's own rule.
 import type { FastifyRequest } from "fastify";
 import type { Operation } from "../../contracts/src/authority.ts";
+import type { Bound } from "./body/bound.ts";
 
 /** "nobody in particular" lets everyone through unasked; "anyone with a token" asks for proof and for no role. */
 export type Access = Operation | "anyone with a token" | "nobody in particular";
@@ -20,6 +21,8 @@ export interface RouteFacts {
   readonly personAttempts?: AttemptLimit;
   /** Of the public listener's routes: what a request costs of its address's tokens. */
   readonly publicCost?: number;
+  /** What its body may hold. */
+  readonly body?: Bound;
   /** Of a mount: what stands in place of its paths, which may hold ids. */
   readonly prefix?: string;
 }

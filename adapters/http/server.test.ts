@@ -8,6 +8,7 @@ import type { HttpRequest, Route } from "../../ports/http.ts";
 import { testVerifier } from "../../testkit/grpc/test-verifier.ts";
 import { keptConnections } from "../../testkit/http/kept-connection.ts";
 import {
+  anyBody,
   ask,
   both,
   connectTo,
@@ -37,7 +38,7 @@ const echo: Route = {
   operation: "ReadIdentity",
   params: z.object({ name: z.string() }),
   query: anything,
-  body: z.unknown(),
+  body: anyBody,
   answers: { 200: anything },
   handle: async ({ params, query, body }) => ({ status: 200, body: { params, query, body } }),
 };

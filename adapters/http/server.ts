@@ -227,7 +227,7 @@ async function createApp(
   });
   // Only JSON bodies: a text body that no route asked for is refused, not handed on unparsed.
   app.removeContentTypeParser("text/plain");
-  readJsonStrictly(app, turnOf);
+  readJsonStrictly(app, turnOf, options.timers);
   knowAllMethods(app);
   app.setErrorHandler((error, request, reply) => sendThrown(error, request, reply, listener, options));
   app.setNotFoundHandler((request, reply) => {
@@ -324,8 +324,8 @@ function stayingWithTls(handle: RequestListener, options: HttpServerOptions, bas
 const smallBodyBytes = 16_384;
 
 /** Whatever the route. */
-function readJsonStrictly(app: FastifyInstance, turnOf: TurnOf): void {
-  const read = strictJsonReader(app);
+function readJsonStrictly(app: FastifyInstance, turnOf: TurnOf, timers: HttpServerOptions["timers"]): void {
+  const read = strictJsonReader(app, timers);
   app.removeContentTypeParser("application/json");
   app.addContentTypeParser<Buffer>("application/json", { parseAs: "buffer" }, (request, body, done) => {
     const turn = body.length > smallBodyBytes ? turnOf(request) : undefined;

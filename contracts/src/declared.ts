@@ -82,6 +82,19 @@ export interface FieldShape {
   readonly asItIs?: string;
 }
 
+/** A field of a request that could hold any amount, or a message with such a field inside, as both doors read them from contracts/src/generated/bounds.ts. */
+export interface BoundedField {
+  readonly number: number;
+  readonly name: string;
+  readonly form: "text" | "list" | "map" | "free" | "message";
+  /** Entries, members, values or characters. */
+  readonly most?: number;
+  /** Of free data: of its texts and names together. */
+  readonly characters?: number;
+  /** Of a message, or of each entry of a list. */
+  readonly message?: string;
+}
+
 export interface MessageShape {
   readonly description?: string;
   /** Some operation is asked with it. */

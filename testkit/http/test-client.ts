@@ -3,15 +3,20 @@
 import { type Agent, request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import { connect, type Socket } from "node:net";
 import { expect, onTestFinished } from "vitest";
+import { z } from "zod";
 import type { HttpLimits } from "../../adapters/http/limits/limits.ts";
 import type { HttpMount } from "../../adapters/http/mount.ts";
 import { type HttpServer, type HttpServerOptions, serveHttp } from "../../adapters/http/server.ts";
+import { atMost } from "../../contracts/src/bounds/at-most.ts";
 import type { TellRefusal } from "../../ports/attempts.ts";
 import type { Listener, Route } from "../../ports/http.ts";
 import { everyRole, testVerifier } from "../grpc/test-verifier.ts";
 import { testPorts } from "./test-ports.ts";
 
 export const both = ["operator", "public"] as const;
+
+/** A body of any form, as large as any may be. */
+export const anyBody = atMost(z.unknown(), { any: { values: 1_000_000, characters: 1_048_576 } });
 
 /** A route that anyone may ask, on both listeners. */
 export const hello: Route = {

@@ -2,8 +2,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { atMost } from "../../../contracts/src/bounds/at-most.ts";
 import type { IntakeRefusal, Route } from "../../../ports/http.ts";
-import { type AskOptions, ask, held, posted, rawAsk, serve } from "../../../testkit/http/test-client.ts";
+import { type AskOptions, anyBody, ask, held, posted, rawAsk, serve } from "../../../testkit/http/test-client.ts";
 
 const path = "/v1/alerts";
 const bytesMax = 64;
@@ -17,7 +18,7 @@ function alerts(more: { readonly answerMsMax?: number; readonly admitted?: boole
     listeners: ["public"],
     sentence: "Takes an alert.",
     operation: "ReadHealth",
-    body: z.record(z.string(), z.unknown()),
+    body: atMost(z.record(z.string(), z.unknown()), { any: { values: 100, characters: 1_000 } }),
     answers: { 202: z.looseObject({}) },
     intake: {
       bodyBytesMax: bytesMax,
@@ -57,7 +58,7 @@ describe("a body", () => {
       listeners: ["public"],
       sentence: "Takes JSON alone.",
       operation: "ReadHealth",
-      body: z.unknown(),
+      body: anyBody,
       answers: { 200: z.looseObject({}) },
       handle: async () => ({ status: 200, body: {} }),
     };

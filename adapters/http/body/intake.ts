@@ -5,6 +5,7 @@ import { Fault } from "../../../contracts/src/fault.ts";
 import type { Intake, IntakeCaller, IntakeRefusal, Listener } from "../../../ports/http.ts";
 import { addressOf } from "../caller-address.ts";
 import type { HttpPorts } from "../http-ports.ts";
+import { encodingRefusal } from "../read-input.ts";
 import { contextOf, sendAnswer, sendThrown } from "../replies.ts";
 import { jsonFlawOffset, placeIn } from "./json-flaw.ts";
 import { type JsonReader, strictJsonReader } from "./json-reader.ts";
@@ -23,7 +24,7 @@ type Refused = Pick<IntakeRefusal, "status" | "detail">;
 export function mountIntake(app: FastifyInstance, intake: Intake, route: RouteOptions, parts: IntakeParts): void {
   void app.register((own, _options, done) => {
     own.removeContentTypeParser("application/json");
-    const read = placingReader(strictJsonReader(own));
+    const read = placingReader(strictJsonReader(own, parts.ports.timers));
     own.addContentTypeParser(intakeTypes, { parseAs: "buffer" }, read);
     own.route({
       ...route,
@@ -70,6 +71,8 @@ async function checkHead(
   if (!intake.admits(callerOf(request))) {
     return refuse({ status: 403, detail: `${addressOf(request)} is not an address that alerts are taken from.` });
   }
+  const encoded = encodingRefusal(request.headers);
+  if (encoded !== undefined) return refuse({ status: 415, detail: encoded });
   const cancel = ports.timers.after(intake.answerMsMax, () => {
     if (reply.sent) return;
     // It is answered or thrown away: nobody waits for this promise.

@@ -1,33 +1,72 @@
-// How a body becomes a value: what the library's reader would lose in silence is refused, whatever the route.
+// How a body becomes a value: what holds more than its route takes is refused before anything is made of it, and what the library's reader would lose in
+// silence is refused whatever the route. A large body is read in slices, so that nobody else waits for the whole of it.
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { mayBeMisread, parseJson } from "../../../contracts/src/parse-json.ts";
-import { refuseLossyJson, strictText } from "./strict-json.ts";
+import { mayBeMisread, readingByTokens } from "../../../contracts/src/parse-json.ts";
+import type { Timers } from "../../../ports/timers.ts";
+import { factsOf } from "../route-facts.ts";
+import { refuseBeyond } from "./refuse-beyond.ts";
+import { refusingLossyJson, strictText } from "./strict-json.ts";
 
 type Done = (error: Error | null, value?: unknown) => void;
 
 export type JsonReader = (request: FastifyRequest, body: Buffer, done: Done) => void;
 
+interface Read {
+  readonly refused: Error | null;
+  readonly value: unknown;
+}
+
+/** Any smaller one is read at once. */
+const slicedBytesMin = 65_536;
+
 /** Throws, or calls back with an error, what a problem document is made of. */
-export function strictJsonReader(app: FastifyInstance): JsonReader {
+export function strictJsonReader(app: FastifyInstance, timers: Pick<Timers, "soon">): JsonReader {
   const parse = app.getDefaultJsonParser("error", "error");
   return (request, body, done) => {
-    const text = strictText(body);
-    let refused: Error | null = null;
-    let value: unknown;
-    const read = (content: string): void => {
+    // A route without a schema for its body has refused one long before this.
+    refuseBeyond(body, factsOf(request)?.body ?? {});
+    const reading = readingOf(strictText(body), (text) => {
+      let read: Read = { refused: null, value: undefined };
       // It calls back before it returns, and takes whatever is thrown in there for malformed JSON.
-      void parse(request, content, (error, parsed) => {
-        [refused, value] = [error, parsed];
+      void parse(request, text, (refused, value) => {
+        read = { refused, value };
       });
-    };
-    read(text);
-    if (refused === null && mayBeMisread(text)) {
-      const careful = parseJson(text.replace(/^\ufeff/, ""));
-      // The names that the library forbids are judged once more, as they are.
-      read(JSON.stringify(careful));
-      value = careful;
+      return read;
+    });
+    if (body.length >= slicedBytesMin) {
+      void sliced(reading, timers).then(
+        ({ refused, value }) => done(refused, value),
+        (thrown: unknown) => done(thrown as Error),
+      );
+      return;
     }
-    if (refused === null) refuseLossyJson(text);
-    done(refused, value);
+    let step = reading.next();
+    while (step.done !== true) step = reading.next();
+    done(step.value.refused, step.value.value);
   };
+}
+
+function* readingOf(text: string, parse: (text: string) => Read): Generator<void, Read> {
+  let read = parse(text);
+  if (read.refused !== null) return read;
+  yield;
+  if (mayBeMisread(text)) {
+    const careful = yield* readingByTokens(text.replace(/^\ufeff/, ""));
+    yield;
+    // The names that the library forbids are judged once more, as they are.
+    const judged = parse(JSON.stringify(careful));
+    read = { refused: judged.refused, value: careful };
+    if (read.refused !== null) return read;
+    yield;
+  }
+  yield* refusingLossyJson(text);
+  return read;
+}
+
+async function sliced(reading: Generator<void, Read>, timers: Pick<Timers, "soon">): Promise<Read> {
+  for (;;) {
+    const step = reading.next();
+    if (step.done === true) return step.value;
+    await new Promise<void>((resolve) => timers.soon(resolve));
+  }
 }

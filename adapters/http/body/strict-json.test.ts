@@ -4,13 +4,13 @@ import { z } from "zod";
 import { parseJson } from "../../../contracts/src/parse-json.ts";
 import type { Route } from "../../../ports/http.ts";
 import { inputCount } from "../../../testkit/full-count.ts";
-import { ask, expectProblem, serve } from "../../../testkit/http/test-client.ts";
+import { anyBody, ask, expectProblem, serve } from "../../../testkit/http/test-client.ts";
 import { prng } from "../../../testkit/virtual/prng.ts";
-import { refuseLossyJson, strictText } from "./strict-json.ts";
+import { refusingLossyJson, strictText } from "./strict-json.ts";
 
 function complaintAbout(text: string): string | undefined {
   try {
-    refuseLossyJson(text);
+    for (const _ of refusingLossyJson(text));
     return undefined;
   } catch (thrown) {
     expect(thrown).toMatchObject({ code: "INVALID_ARGUMENT", retry: "never" });
@@ -42,8 +42,6 @@ describe("a text that is JSON", () => {
     ['{"data":[["\\udc00\\ud800"]]}', `body.data[0][0]: ${half}`],
     ['"\\uD800\\u0041"', `body: ${half}`],
     ['{"\\ud800":1}', `body.\ufffd: ${half}`],
-    [`${"[".repeat(64)}1${"]".repeat(64)}`, undefined],
-    [`${"[".repeat(65)}1${"]".repeat(65)}`, "body: expected at most 64 levels."],
   ])("%s", (text, complaint) => {
     JSON.parse(text);
     expect(complaintAbout(text)).toBe(complaint);
@@ -111,7 +109,7 @@ describe("a route", () => {
     listeners: ["operator"],
     sentence: "Takes anything.",
     operation: "ReadHealth",
-    body: z.unknown(),
+    body: anyBody,
     answers: { 200: z.looseObject({}) },
     handle: async ({ body }) => ({ status: taken.push(body) > 0 ? 200 : 500, body: {} }),
   };

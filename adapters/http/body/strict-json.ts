@@ -21,8 +21,6 @@ interface Level {
 const lossless = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 /** Of a whole text: paired surrogates are one character and are not found. */
 const loneSurrogate = /\p{Surrogate}/u;
-/** Twice as deep as anything that is taken here; a bound for whatever walks the value later. */
-const levelsMax = 64;
 const structural = /["{}[\],]|-?[0-9][0-9.eE+-]*/g;
 /** Any shorter one is kept as it is. */
 const wholeDigitsMin = 16;
@@ -45,14 +43,19 @@ function firstLostByte(bytes: Uint8Array): number {
   return at === -1 ? bytes.length : at;
 }
 
-/** Refuses a text, known to be JSON, of which reading would lose something; says where. */
-export function refuseLossyJson(text: string): void {
+/** So many take about a millisecond. */
+const marksAtOnce = 4_096;
+
+/** Refuses a text, known to be JSON, of which reading would lose something; says where. Step by step, for whoever has something else to do in between. */
+export function* refusingLossyJson(text: string): Generator<void, void> {
+  let looked = 0;
   const levels: Level[] = [];
   // A copy: an expression remembers where it was, also when the look ended by throwing.
   const marks = new RegExp(structural);
   for (let mark = marks.exec(text); mark !== null; mark = marks.exec(text)) {
+    looked += 1;
+    if (looked % marksAtOnce === 0) yield;
     const level = levels.at(-1);
-    if (levels.length > levelsMax) throw refused([], `at most ${levelsMax} levels`, { offset: mark.index });
     switch (mark[0]) {
       case '"':
         marks.lastIndex = lookAtText(text, mark.index, levels);

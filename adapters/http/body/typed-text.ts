@@ -52,7 +52,7 @@ function isTightening(operation: Operation, body: unknown): boolean {
   return when === "if" ? said === true : said === undefined;
 }
 
-/** The same value where nothing was wrong with it. A body is at most 64 levels deep (strict-json.ts). */
+/** The same value where nothing was wrong with it. A body is at most 64 levels deep (beyond-bound.ts). */
 function walk(typed: Typed, value: unknown, path: Parameters<JudgeText>[1], judge: JudgeText): unknown {
   if (typed === "all") return mapTexts(value, judge, path);
   if (typed === "text") return typeof value === "string" ? judge(value, path) : value;

@@ -18,7 +18,7 @@ function changing(handle: Handle, more: Partial<Route> = {}): Route {
     sentence: "Changes a thing.",
     operation: "RevokeSessions",
     params: z.strictObject({ thing_id: z.string() }),
-    body: z.strictObject({ n: z.int(), reason: z.string().optional() }),
+    body: z.strictObject({ n: z.int(), reason: z.string().max(100).optional() }),
     answers: { 200: z.object({ count: z.int() }), 201: z.looseObject({}) },
     handle,
     ...more,

@@ -54,7 +54,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"actor","type":"text","description":"The entry's actor is who proved to be calling. Another name here is kept beside it, as a claim: `claimed_actor` in the data."},
     {"name":"action","type":"text","description":"1 to 128 printable characters of any script, in Unicode's composed form (NFC), no space at an end. The names of the platform's own actions, all that begin with the same word but those of orders and fills, and what reads as one of them, are refused: AUDIT_NAME_RESERVED."},
     {"name":"subject_id","type":"text","description":"1 to 256 characters, none of them invisible."},
-    {"name":"data","type":"struct","description":"Everything else: any JSON object. Numbers are recorded in RFC 8785's form; a whole number from 2^53 up to 1e21 may have lost digits on its way and is INVALID_ARGUMENT: send it as text. What the platform itself writes there (`subject_previous`, `at`, `event_id`, `payload`, `source`, `subject`, `claimed_…`) is refused: AUDIT_NAME_RESERVED. A member named `__proto__` or without a value, one that stands there twice, and what is no finite number are INVALID_ARGUMENT."},
+    {"name":"data","type":"struct","description":"Everything else: any JSON object. Numbers are recorded in RFC 8785's form; a whole number from 2^53 up to 1e21 may have lost digits on its way and is INVALID_ARGUMENT: send it as text. What the platform itself writes there (`subject_previous`, `at`, `event_id`, `payload`, `source`, `subject`, `claimed_…`) is refused: AUDIT_NAME_RESERVED. A member named `__proto__` or without a value, one that stands there twice, and what is no finite number are INVALID_ARGUMENT.","maxLength":65536,"maxCount":1000},
     {"name":"idempotency_key","type":"text","optional":true,"description":"1 to 200 characters of the caller's own. The same key with the same content answers with the entry that it made, with another content it is refused. Absent: every call makes an entry."},
   ]},
   Approval: {"description":"An approval and what is reserved for it; decimals in units of the instrument.","fields":[
@@ -457,7 +457,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"loosens","type":"boolean","description":"Whether any of them loosens."},
   ]},
   EnvelopeLoosening: {"description":"What a version lets through that the one before did not, and that whoever set it proved a second factor for exactly this change.","fields":[
-    {"name":"fields","type":"text","list":true,"description":"The fields that loosen; a sector's limit is sector_limits_pct.<sector>. Empty when a field was tightened that needs the factor in either direction."},
+    {"name":"fields","type":"text","list":true,"description":"The fields that loosen; a sector's limit is sector_limits_pct.<sector>. Empty when a field was tightened that needs the factor in either direction.","maxCount":2000},
     {"name":"second_factor","type":"boolean"},
   ]},
   EnvelopeReplay: {"fields":[
@@ -688,7 +688,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"reason","type":"text","description":"Free text."},
     {"name":"requested_by","type":"text","description":"In an answer who asked, as their token proves it. In a request a claim: where a machine asks and it says something else, it is kept as claimed_by among the evidence."},
     {"name":"confirmation","type":"text","optional":true,"description":"The typed word (HALT) where a person asks."},
-    {"name":"evidence","type":"struct","optional":true,"description":"The figures that tripped it, when a machine asks.","kind":"FACTS"},
+    {"name":"evidence","type":"struct","optional":true,"description":"The figures that tripped it, when a machine asks. A halt is never refused for them: more of them than may be are left out.","kind":"FACTS","maxLength":65536,"maxCount":1000},
     {"name":"halt_id","type":"text","optional":true,"description":"Set when the halt is latched, as are the next two.","kind":"ID"},
     {"name":"epoch","type":"whole","optional":true},
     {"name":"since","type":"text","optional":true,"description":"RFC 3339.","kind":"INSTANT"},
@@ -1001,7 +1001,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"fund_id","type":"text","optional":true,"description":"Only this fund's; every fund's when absent.","kind":"ID"},
   ]},
   ListQuotesRequest: {"isRequest":true,"fields":[
-    {"name":"symbols","type":"text","list":true,"description":"Empty means all that there are."},
+    {"name":"symbols","type":"text","list":true,"description":"Empty means all that there are.","maxCount":10000},
   ]},
   ListRejectionsRequest: {"isRequest":true,"fields":[
     {"name":"fund_id","type":"text","optional":true,"description":"Only this fund's; every fund's when absent.","kind":"ID"},
@@ -1302,7 +1302,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   ReferenceDocument: {"description":"One kind of reference data as a whole, versioned.","isRequest":true,"fields":[
     {"name":"kind","type":"text"},
     {"name":"version","type":"whole"},
-    {"name":"content_json","type":"text","description":"JSON, in the kind's schema."},
+    {"name":"content_json","type":"text","description":"JSON, in the kind's schema.","maxLength":1048576},
     {"name":"reason","type":"text","description":"Why, as the caller says it."},
     {"name":"set_by","type":"text","optional":true,"description":"Written by the server: who, when (RFC 3339), and the SHA-256 of the content."},
     {"name":"set_at","type":"text","optional":true},
@@ -1374,7 +1374,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"cosigned_by","type":"text","optional":true,"description":"operator:<name>; when given it must be the authenticated operator."},
     {"name":"one_time_code","type":"text","optional":true,"description":"The second factor's code, where one is asked for."},
     {"name":"request_id","type":"text","optional":true,"description":"A pending request that this one co-signs."},
-    {"name":"halt_ids","type":"text","list":true,"description":"The halts that the caller was shown; a change since then voids the request."},
+    {"name":"halt_ids","type":"text","list":true,"description":"The halts that the caller was shown; a change since then voids the request.","maxCount":10000},
     {"name":"rebase","type":"boolean","optional":true,"description":"Start the loss baselines of what is lifted anew instead of keeping them; of one fund or strategy a risk officer's, with a code."},
   ]},
   ResumeWatchdogRequest: {"isRequest":true,"fields":[
@@ -1421,12 +1421,12 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"monthly_loss_halt_pct","type":"number","optional":true,"description":"The same since the month began."},
     {"name":"synthetic_stop_pct","type":"number","optional":true,"description":"A stop triggers at fill_price x (1 -/+ this)."},
     {"name":"max_notional","type":"number","optional":true,"description":"The largest order, in the fund's currency."},
-    {"name":"allowed_brokers","type":"text","list":true,"description":"Empty allows none."},
-    {"name":"allowed_order_types","type":"text","list":true},
-    {"name":"allowed_asset_classes","type":"text","list":true},
+    {"name":"allowed_brokers","type":"text","list":true,"description":"Empty allows none.","maxCount":1000},
+    {"name":"allowed_order_types","type":"text","list":true,"maxCount":1000},
+    {"name":"allowed_asset_classes","type":"text","list":true,"maxCount":1000},
     {"name":"max_gross_exposure_pct","type":"number","optional":true,"description":"Sum of absolute positions as a share of NAV."},
     {"name":"max_net_exposure_pct","type":"number","optional":true,"description":"Absolute sum of signed positions as a share of NAV."},
-    {"name":"sector_limits_pct","type":"map","description":"Gross exposure per sector as a share of NAV; a sector that is not named has no limit of its own."},
+    {"name":"sector_limits_pct","type":"map","description":"Gross exposure per sector as a share of NAV; a sector that is not named has no limit of its own.","maxCount":1000},
     {"name":"shorting_enabled","type":"boolean","optional":true},
     {"name":"max_borrow_fee_pct","type":"number","optional":true,"description":"The dearest borrow that is acceptable, as a yearly fraction."},
     {"name":"price_collar_pct","type":"number","optional":true,"description":"How far a price may lie from a fresh reference price, as a fraction of it."},
@@ -1467,13 +1467,13 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"watchdog","type":"text","description":"The watchdog.","kind":"ID","required":true},
     {"name":"fund_id","type":"text","optional":true,"description":"A fund, or `firm`; every fund and the firm when absent.","kind":"ID"},
     {"name":"threshold","type":"number","optional":true,"description":"The key that every watchdog has; the same as in `set`."},
-    {"name":"set","type":"struct","optional":true,"description":"Keys and values; null gives a key its default again.","kind":"FACTS","asItIs":"judged by the watchdog's keys"},
+    {"name":"set","type":"struct","optional":true,"description":"Keys and values; null gives a key its default again.","kind":"FACTS","maxLength":65536,"maxCount":1000,"asItIs":"judged by the watchdog's keys"},
     {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","typed":true,"maxLength":10000},
     {"name":"expected_version","type":"whole","optional":true,"description":"Changes nothing unless this is the newest version; of one fund, or of `firm`. Over HTTP it is If-Match.","hidden":true},
   ]},
   ShownGap: {"fields":[
     {"name":"block_id","type":"text","kind":"ID","required":true},
-    {"name":"missing","type":"text","list":true,"description":"As the list of blocks has them: \"7\" or \"9 to 12\".","maxCount":200,"asItIs":"names what exists"},
+    {"name":"missing","type":"text","list":true,"description":"As the list of blocks has them: \"7\" or \"9 to 12\".","maxLength":64,"maxCount":200,"asItIs":"names what exists"},
   ]},
   Signal: {"fields":[
     {"name":"strategy_id","type":"text","kind":"ID"},

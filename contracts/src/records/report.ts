@@ -13,10 +13,14 @@ export type ReportStatus = z.infer<typeof reportStatus>;
 const parameterName = z.string().regex(/^[a-z][a-z0-9_]{0,31}$/, "expected a name such as fund_id");
 const parameterText = lineText(512);
 
+export const reportParametersMax = 32;
+
 /** As the specification names them: fund_id, start, end, window, include and so on. */
 export const reportParameters = z
   .record(parameterName, z.union([parameterText, z.number(), z.array(parameterText).max(64)]))
-  .refine((given) => Object.keys(given).length <= 32, { message: "expected 32 parameters at most" });
+  .refine((given) => Object.keys(given).length <= reportParametersMax, {
+    message: `expected ${reportParametersMax} parameters at most`,
+  });
 export type ReportParameters = z.infer<typeof reportParameters>;
 
 const reportFile = z.object({ sha256: hashText, bytes: countNumber });

@@ -1,5 +1,6 @@
 // One declared field as a schema: in JSON, or as it stands in a path or a query, where everything comes as text.
 import { z } from "zod";
+import { atMost } from "../../../contracts/src/bounds/at-most.ts";
 import type { FieldShape } from "../../../contracts/src/declared.ts";
 import { Defect } from "../../../contracts/src/fault.ts";
 import { tryParse, tryParseDate } from "../../../contracts/src/instant.ts";
@@ -23,9 +24,12 @@ import { proofText } from "../schemas/second-factor.ts";
 /** Longer than any text that a field bounds itself. */
 const lineLengthMax = 10_000;
 
-const momentText = z.string().refine((text) => tryParse(text) !== undefined || tryParseDate(text) !== undefined, {
-  message: "expected a date such as 2026-11-15, or a time such as 2026-11-15T13:30:00Z",
-});
+const momentText = atMost(
+  z.string().refine((text) => tryParse(text) !== undefined || tryParseDate(text) !== undefined, {
+    message: "expected a date such as 2026-11-15, or a time such as 2026-11-15T13:30:00Z",
+  }),
+  { characters: 256 },
+);
 
 /** In JSON. `bounded` is false where lengths are only about what is asked. */
 export function jsonSchema(field: FieldShape, bounded = true): z.ZodType {
@@ -40,12 +44,24 @@ export function jsonSchema(field: FieldShape, bounded = true): z.ZodType {
     case "boolean":
       return z.boolean();
     case "struct":
-      return field.kind === "FACTS" ? factsRecord : z.record(z.string(), z.unknown());
+      return freeSchema(field);
     case "map":
-      return z.record(z.string(), z.number());
+      return mapSchema(field);
     default:
       throw new Defect(`${field.name} is of the type ${field.type}, which has no form in JSON.`);
   }
+}
+
+/** Whose lists and members have no maximum is found by the door that would read it (adapters/http/body/bound.ts). */
+function freeSchema({ kind, maxCount, maxLength }: FieldShape): z.ZodType {
+  const free = kind === "FACTS" ? factsRecord : z.record(z.string(), z.unknown());
+  if (maxCount === undefined || maxLength === undefined) return free;
+  return atMost(free, { any: { values: maxCount, characters: maxLength } });
+}
+
+function mapSchema({ maxCount }: FieldShape): z.ZodType {
+  if (maxCount === undefined) return z.record(z.string(), z.number());
+  return atMost(z.record(atMost(z.string(), { characters: 1_000 }), z.number()), { members: maxCount });
 }
 
 /** In a path or a query. */

@@ -110,11 +110,9 @@ describe("reference data", () => {
     expect(calls[0]?.[1]).toEqual({ kind: "restricted", version: 2, content_json, reason: "Q3" });
   });
 
-  it("refuses content that is no list of records, or that is nested without end", async () => {
+  it("refuses content that is no list of records", async () => {
     const { route, calls } = fixture(referenceDataSet);
-    let deep: unknown = 1;
-    for (let level = 0; level < 100_000; level += 1) deep = [deep];
-    for (const content of [{}, "x", [1], [{ deep }]]) {
+    for (const content of [{}, "x", [1]]) {
       expect(await ask(route, { params, body: { version: 2, content } })).toMatchObject({ status: 400 });
     }
     expect(calls).toEqual([]);

@@ -20,7 +20,7 @@ import {
 } from "../declared/route.ts";
 import { defineRoute } from "../define-route.ts";
 import { underIfMatch, withVersionTag } from "../if-match.ts";
-import { withNewTextJudged } from "../new-text.ts";
+import { judgedContent } from "../new-text.ts";
 import type { GatewayParts } from "../parts.ts";
 import { nextLink } from "../schemas/paging.ts";
 import {
@@ -78,7 +78,7 @@ export function referenceData(parts: Pick<GatewayParts, "services">): Route {
     handle: async (request) => {
       const message = declaredMessage("getReferenceData", request);
       const outcome = await askDeclared<ReferenceDocument>("getReferenceData", parts, request, message);
-      return withVersionTag(answerTo(outcome, 200, (document) => plain(referenceJson(document))));
+      return withVersionTag(answerTo(outcome, 200, referenceJson));
     },
   };
 }
@@ -95,20 +95,20 @@ export function referenceDataSet(parts: Pick<GatewayParts, "services">): Route {
       const condition = { bodyVersion: version, conflictCode: "REFERENCE_VERSION_CONFLICT" };
       return underIfMatch(request, condition, async () => {
         const asked = { kind: request.params.kind, content: sent, loosens: proof !== undefined };
-        const content = await withNewTextJudged(parts, request, asked);
+        const contentJson = await judgedContent(parts, request, asked);
         const outcome = await askService<ReferenceDocument, ReferenceDocument>(parts, request, {
           service: "Treasury",
           method: "SetReferenceData",
           message: {
             kind: request.params.kind,
             version,
-            content_json: JSON.stringify(content),
+            content_json: contentJson,
             reason: reason ?? "",
             ...(proof === undefined ? {} : { step_up_proof: proof }),
           },
         });
         const status = outcome.ok && outcome.value.pending === true ? 202 : 200;
-        return answerTo(outcome, status, (document) => plain(referenceJson(document)));
+        return answerTo(outcome, status, referenceJson);
       });
     },
   });
@@ -122,7 +122,7 @@ export function referenceDataCosign(parts: Pick<GatewayParts, "services">): Rout
     handle: async (request) => {
       const message = declaredMessage("cosignReferenceData", request);
       const outcome = await askDeclared<ReferenceDocument>("cosignReferenceData", parts, request, message);
-      return answerTo(outcome, 200, (document) => plain(referenceJson(document)));
+      return answerTo(outcome, 200, referenceJson);
     },
   };
 }

@@ -1,9 +1,11 @@
 // What the routes about the audit chain take and answer. What may stand in an entry is the service's to judge; here only its size and form are
 // bounded, so that nothing reaches the codec that it could choke on.
 import { z } from "zod";
+import { atMost } from "../../../contracts/src/bounds/at-most.ts";
 import { countNumber } from "../../../contracts/src/records/fields.ts";
 import { asItIs, typed } from "../../../contracts/src/text/typed.ts";
 import { objectAnswer } from "../declared/answers.ts";
+import { anyMostIn } from "../declared/most.ts";
 
 const subjectText = asItIs(z.string().min(1).max(256), "names what exists").meta({
   description: "What it was done to: an order id, a fund id.",
@@ -35,7 +37,10 @@ export const appendBody = z.strictObject({
       "What was done, in 1 to 128 printable characters, such as order.placed; not one of the platform's own, nor what reads as one.",
   }),
   subject_id: subjectText,
-  data: typed(dataRecord.refine((value) => isWithin(value, levelsMax), `expected at most ${levelsMax} levels`))
+  data: atMost(
+    typed(dataRecord.refine((value) => isWithin(value, levelsMax), `expected at most ${levelsMax} levels`)),
+    anyMostIn("AppendAuditRequest", "data"),
+  )
     .optional()
     .meta({
       description:

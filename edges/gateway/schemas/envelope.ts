@@ -2,11 +2,13 @@
 // the engine's to judge, and a mistake must have one code (ENVELOPE_INVALID) on every surface.
 
 import { z } from "zod";
+import { atMost } from "../../../contracts/src/bounds/at-most.ts";
 import type { RiskEnvelope as EnvelopeMessage } from "../../../contracts/src/generated/svc/v1/envelope.ts";
 import { riskEnvelope } from "../../../contracts/src/records/envelope.ts";
 import { countNumber, idText } from "../../../contracts/src/records/fields.ts";
 import { asItIs, typed } from "../../../contracts/src/text/typed.ts";
 import { type EnvelopeFieldName, envelopeFields } from "../../words/envelope-fields.ts";
+import { mostIn } from "../declared/most.ts";
 import { timeText } from "./fields.ts";
 import { proofText } from "./second-factor.ts";
 
@@ -35,18 +37,21 @@ export const envelopeAnswer = z
 
 const uint32 = z.int().min(0).max(4_294_967_295).optional();
 const limit = z.number().optional();
-const names = z.array(asItIs(z.string().max(1_000), "names what exists")).max(1_000);
+const names = (field: "allowed_brokers" | "allowed_order_types" | "allowed_asset_classes") =>
+  z.array(asItIs(z.string().max(1_000), "names what exists")).max(mostIn("RiskEnvelope", field));
 
 /** By kind of field; what may be absent on the wire may be absent here. Lists may not: an absent one would read as empty. */
 const limits = {
   max_position_pct: limit,
   max_gross_exposure_pct: limit,
   max_net_exposure_pct: limit,
-  sector_limits_pct: z.record(asItIs(z.string().max(1_000), "names what exists"), z.number()),
+  sector_limits_pct: atMost(z.record(asItIs(z.string().max(1_000), "names what exists"), z.number()), {
+    members: mostIn("RiskEnvelope", "sector_limits_pct"),
+  }),
   max_notional: limit,
-  allowed_brokers: names,
-  allowed_order_types: names,
-  allowed_asset_classes: names,
+  allowed_brokers: names("allowed_brokers"),
+  allowed_order_types: names("allowed_order_types"),
+  allowed_asset_classes: names("allowed_asset_classes"),
   price_collar_pct: limit,
   exit_collar_pct: limit,
   order_rate_max_per_s: uint32,
@@ -71,15 +76,17 @@ const limits = {
 } as const satisfies Readonly<Record<EnvelopeFieldName, z.ZodType>>;
 
 /** What an envelope that was read carries besides its limits, so that one may send it back changed. */
+const written = asItIs(atMost(z.string(), { characters: 1_000 }), "not read");
 const carried = {
-  updated_by: asItIs(z.string(), "not read")
-    .optional()
-    .meta({ description: "Not read: the engine writes who set this version." }),
-  updated_at: asItIs(z.string(), "not read").optional().meta({ description: "Not read: the engine writes when." }),
-  loosening: asItIs(z.unknown(), "not read")
+  updated_by: written.optional().meta({ description: "Not read: the engine writes who set this version." }),
+  updated_at: written.optional().meta({ description: "Not read: the engine writes when." }),
+  loosening: asItIs(
+    atMost(z.unknown(), { any: { values: mostIn("EnvelopeLoosening", "fields"), characters: 262_144 } }),
+    "not read",
+  )
     .optional()
     .meta({ description: "Not read: the engine writes what a version loosens." }),
-  hash: asItIs(z.string(), "not read").optional().meta({ description: "Not read: the engine computes it." }),
+  hash: written.optional().meta({ description: "Not read: the engine computes it." }),
 };
 
 const reason = typed(z.string().max(10_000))

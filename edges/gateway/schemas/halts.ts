@@ -1,11 +1,13 @@
 // Halting, lifting and restarting over HTTP. Whether a confirmation, a reason or a code is missing is for the services to say, each
 // with its own code: a request that was refused because of one is an attempt, and stands in the record.
 import { z } from "zod";
+import { atMost } from "../../../contracts/src/bounds/at-most.ts";
 import type { HaltStatus } from "../../../contracts/src/generated/svc/v1/halt.ts";
 import { countNumber, idText } from "../../../contracts/src/records/fields.ts";
 import { severity } from "../../../contracts/src/records/values.ts";
 import { asItIs, typed } from "../../../contracts/src/text/typed.ts";
 import { jsonMessage, objectAnswer } from "../declared/answers.ts";
+import { mostIn } from "../declared/most.ts";
 import { confirmed } from "./fields.ts";
 import { reasonBody } from "./orders.ts";
 
@@ -27,7 +29,9 @@ export const haltBody = z
     fund_id: z.union([idText, z.literal("")]).optional(),
     strategy_id: idText.optional(),
     // However long: a halt is not refused for its reason, and what is too much of it is cut.
-    reason: typed(z.string()).optional().meta({ description: "Why, in your words; `manual` when absent." }),
+    reason: atMost(typed(z.string()), { characters: 1_048_576 })
+      .optional()
+      .meta({ description: "Why, in your words; `manual` when absent." }),
     confirmation: confirmed("HALT"),
     halt_id: idText.optional().meta({ description: "Your own name for it: the same one twice is one halt." }),
   })
@@ -52,7 +56,11 @@ export const resumeBody = z
       .optional()
       .meta({ description: "Of your second factor, where one is asked for." }),
     request_id: idText.optional().meta({ description: "The request of another operator that this one signs." }),
-    halt_ids: z.array(idText).max(10_000).optional().meta({ description: "What you were shown; a change voids this." }),
+    halt_ids: z
+      .array(idText)
+      .max(mostIn("ResumeRequest", "halt_ids"))
+      .optional()
+      .meta({ description: "What you were shown; a change voids this." }),
     rebase: z.boolean().optional().meta({
       description:
         "Count losses from now on instead of keeping the baseline; for a fund or a strategy a risk officer's, with a code.",

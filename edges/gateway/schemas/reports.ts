@@ -1,10 +1,12 @@
 // What the routes of reports take and answer.
 import { z } from "zod";
+import { atMost } from "../../../contracts/src/bounds/at-most.ts";
 import * as instant from "../../../contracts/src/instant.ts";
 import {
   reportFiles,
   reportFormat,
   reportParameters,
+  reportParametersMax,
   reportStatus,
   restatement,
 } from "../../../contracts/src/records/report.ts";
@@ -16,15 +18,18 @@ import { actorText, timeText } from "./fields.ts";
 
 const reportId = z.string().regex(/^[A-Za-z0-9-]{1,64}$/, "expected the id of a report");
 const reportName = asItIs(
-  z.string().refine((name) => reports.some((each) => each.name === name), {
-    message: `expected one of ${reports.map(({ name }) => name).join(", ")}`,
-  }),
+  atMost(
+    z.string().refine((name) => reports.some((each) => each.name === name), {
+      message: `expected one of ${reports.map(({ name }) => name).join(", ")}`,
+    }),
+    { characters: 256 },
+  ),
   "names what exists",
 ).meta({ description: "As specified.", examples: ["nav_report"] });
 
 export const makeReportBody = z.strictObject({
   report: reportName,
-  parameters: typed(reportParameters.clone()).meta({
+  parameters: atMost(typed(reportParameters.clone()), { members: reportParametersMax }).meta({
     description:
       "As specified: fund_id, start, end, window, include and so on; further as_of, benchmark and rf_annual.",
   }),

@@ -1,6 +1,7 @@
 // What a person shows to prove a second factor, and what the routes around it take and answer. A code has the form of a
 // code before anybody counts it as a wrong one: a slip of the keyboard must not lock its owner out.
 import { z } from "zod";
+import { atMost } from "../../../contracts/src/bounds/at-most.ts";
 import { lineText } from "../../../contracts/src/records/fields.ts";
 import { typed } from "../../../contracts/src/text/typed.ts";
 import type { ShownFactor } from "../../../ports/identity.ts";
@@ -42,10 +43,13 @@ export const confirmSecondFactorAnswer = z.object({
 });
 
 /** Names and values of one action: small, because they are hashed for every attempt. */
-const parameters = typed(
-  z
-    .record(lineText(64), z.unknown())
-    .refine((value) => isSmallJson(value), { message: "expected at most 256 values, 8 levels and 16384 characters" }),
+const parameters = atMost(
+  typed(
+    z
+      .record(lineText(64), z.unknown())
+      .refine((value) => isSmallJson(value), { message: "expected at most 256 values, 8 levels and 16384 characters" }),
+  ),
+  { any: { values: 256, characters: 16_384 } },
 ).meta({ description: "The action's own parameters, exactly as they will be sent; the proof opens only these." });
 
 export const stepUpBody = z

@@ -1,5 +1,6 @@
 // What the routes of machines' tokens take and answer. A token's value is in the answer that made it and nowhere else.
 import { z } from "zod";
+import { atMost } from "../../../contracts/src/bounds/at-most.ts";
 import { isLoginName } from "../../../contracts/src/foreign-events.ts";
 import * as instant from "../../../contracts/src/instant.ts";
 import { ownProcesses } from "../../../contracts/src/platform-services.ts";
@@ -41,7 +42,9 @@ const fundList = z
 const loginList = z
   .array(
     asItIs(
-      z.string().refine(isLoginName, { message: "expected 1 to 64 letters, digits, - and _" }),
+      atMost(z.string().refine(isLoginName, { message: "expected 1 to 64 letters, digits, - and _" }), {
+        characters: 256,
+      }),
       "its rule lets through nothing else",
     ),
   )

@@ -1,14 +1,9 @@
 // Whether a parsed JSON value is small: bounded in depth, in the number of its values and in characters. It walks with a list of
 // its own instead of calling itself, because a value nested a hundred thousand deep must not overflow the stack that checks it.
-interface JsonBounds {
-  readonly depthMax: number;
-  readonly valuesMax: number;
-  readonly charactersMax: number;
-}
+/** Of the parameters of an action. */
+const [depthMax, valuesMax, charactersMax] = [8, 256, 16_384];
 
-const parametersOfAnAction: JsonBounds = { depthMax: 8, valuesMax: 256, charactersMax: 16_384 };
-
-export function isSmallJson(value: unknown, { depthMax, valuesMax, charactersMax } = parametersOfAnAction): boolean {
+export function isSmallJson(value: unknown): boolean {
   let left = valuesMax;
   let characters = charactersMax;
   const waiting: { readonly value: unknown; readonly depth: number }[] = [{ value, depth: 0 }];

@@ -1,5 +1,6 @@
 // What the routes of funds and reference data take and answer.
 import { z } from "zod";
+import { atMost } from "../../../contracts/src/bounds/at-most.ts";
 import type { Funds, ReferenceDocument } from "../../../contracts/src/generated/svc/v1/platform.ts";
 import { tryParse } from "../../../contracts/src/instant.ts";
 import { parseJson } from "../../../contracts/src/parse-json.ts";
@@ -7,8 +8,9 @@ import { countNumber } from "../../../contracts/src/records/fields.ts";
 import { fundStatus } from "../../../contracts/src/records/fund.ts";
 import { referenceKind } from "../../../contracts/src/records/reference.ts";
 import { asItIs, typed } from "../../../contracts/src/text/typed.ts";
+import { plain } from "../ask-service.ts";
+import { mostIn } from "../declared/most.ts";
 import { proofText } from "./second-factor.ts";
-import { isSmallJson } from "./small-json.ts";
 
 export const fundsAnswer = z.array(
   // A fund that was never valued has no value to tell.
@@ -30,16 +32,14 @@ export const kindParams = z.strictObject({
   kind: referenceKind.meta({ description: "Which kind of reference data." }),
 });
 
+const contentMost = { any: { values: 1_000_000, characters: mostIn("ReferenceDocument", "content_json") } };
 const contentText = "The whole content of the kind; what is not in it is gone.";
 
 export const setReferenceDataBody = z.strictObject({
   version: countNumber.meta({ description: "The current version plus 1; anything else is a conflict." }),
+  // Which records a kind has is for its service to say: here they are only counted, while they are read.
   content: asItIs(
-    z
-      .array(z.record(z.string(), z.unknown()))
-      .refine((content) => isSmallJson(content, { depthMax: 8, valuesMax: 1_000_000, charactersMax: 4_000_000 }), {
-        message: "expected records without deep nesting",
-      }),
+    atMost(z.array(z.record(z.string(), z.unknown())), contentMost),
     "its handler knows what of it is new",
   ).meta({ description: contentText }),
   reason: typed(z.string().max(10_000))
@@ -65,7 +65,7 @@ export const referenceAnswer = z.object({
   cosigned_by: z.string().optional().meta({ description: "Who signed it." }),
 });
 
-/** The document with its content opened. */
+/** The document with its content opened, which was JSON all the way and need not be made so. */
 export function referenceJson({ content_json, ...rest }: ReferenceDocument): object {
-  return { ...rest, content: parseJson(content_json) as unknown };
+  return { ...plain(rest), content: parseJson(content_json) as unknown };
 }

@@ -1,10 +1,11 @@
 // An alert as JSON: its fields for the reference, and what of it may leave the gateway. Which of them are right is judged behind the secret, so that a
 // stranger learns nothing; here every field may be anything.
 import { z } from "zod";
+import { atMost } from "../../../contracts/src/bounds/at-most.ts";
 
 const field = (description: string) => z.unknown().optional().meta({ description });
 
-export const alertBody = z
+const alertFields = z
   .looseObject({
     secret: field("The fund's webhook secret."),
     strategy_id: field("The strategy, one of the fund's."),
@@ -27,6 +28,9 @@ export const alertBody = z
     prev_market_position_size: field("Its size."),
   })
   .meta({ description: "An alert of the charting platform. Decimals are strings." });
+
+/** As much as the longest alert that the webhook takes can hold. */
+export const alertBody = atMost(alertFields, { any: { values: 2_048, characters: 4_096 } });
 
 export type AlertBody = Readonly<Record<string, unknown>>;
 

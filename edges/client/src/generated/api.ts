@@ -3314,7 +3314,7 @@ export interface components {
             requested_by: string;
             /** @description The typed word (HALT) where a person asks. */
             confirmation?: string;
-            /** @description The figures that tripped it, when a machine asks. */
+            /** @description The figures that tripped it, when a machine asks. A halt is never refused for them: more of them than may be are left out. */
             evidence?: {
                 [key: string]: string | number | boolean | null;
             };

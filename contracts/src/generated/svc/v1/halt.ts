@@ -86,7 +86,7 @@ export interface HaltRequest {
   confirmation?:
     | string
     | undefined;
-  /** The figures that tripped it, when a machine asks. */
+  /** The figures that tripped it, when a machine asks. A halt is never refused for them: more of them than may be are left out. */
   evidence?:
     | { [key: string]: any }
     | undefined;
