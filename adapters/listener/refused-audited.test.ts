@@ -125,7 +125,7 @@ describe("routes", () => {
   it("tell what they were about: what the path names, or else the body", async () => {
     const reported: RefusedAttempt[] = [];
     const params = z.strictObject({ fund_id: z.string() });
-    const body = z.strictObject({ strategy_id: z.string(), n: z.number() });
+    const body = z.strictObject({ strategy_id: z.string().max(64), n: z.number() });
     const { server } = await serve(
       [
         route("UpdateEnvelope", { path: "/v1/envelopes/:fund_id", params }),
