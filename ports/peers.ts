@@ -6,7 +6,9 @@
 //  2. What the other side denied is an answer: a decision, an order's status, or a Denial.
 import type { Denial } from "../contracts/src/codes.ts";
 import type { Decimal } from "../contracts/src/decimal.ts";
+import type { RiskEnvelope as EnvelopeMessage } from "../contracts/src/generated/svc/v1/envelope.ts";
 import type { OrderStatus } from "../contracts/src/generated/svc/v1/platform.ts";
+import type { LimitsPreview } from "../contracts/src/generated/svc/v1/riskengine.ts";
 import type { BelievedApproval, BelievedLine } from "../contracts/src/records/books.ts";
 import type { RiskEnvelope } from "../contracts/src/records/envelope.ts";
 import type { ActiveHalt } from "../contracts/src/records/halt.ts";
@@ -29,6 +31,13 @@ export interface RiskBooks {
   /** Gross exposure as position_risk counts it, open orders in the worst case and options by what they stand for; undefined when it cannot be counted. */
   grossExposure(fundId: string): Promise<Decimal | undefined>;
 }
+
+/** The risk engine, as it is asked for dry runs: of a fund's limits, or of one kind of reference data. It rejects what it cannot say now. */
+export interface LimitPreviews {
+  preview(asked: PreviewAsked): Promise<LimitsPreview>;
+}
+
+type PreviewAsked = { readonly envelope: EnvelopeMessage } | { readonly kind: string; readonly contentJson: string };
 
 /** The risk engine, as treasury asks it before money leaves a fund. */
 export interface Withdrawals {

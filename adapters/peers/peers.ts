@@ -8,6 +8,7 @@ import type {
   Approval,
   Approvals,
   Exposures,
+  LimitsPreview,
   LimitUses,
   ListApprovalsRequest,
 } from "../../contracts/src/generated/svc/v1/riskengine.ts";
@@ -19,6 +20,7 @@ import type { Outcome } from "../../ports/identity.ts";
 import type {
   Answered,
   HaltsConfirmer,
+  LimitPreviews,
   OrderManagement,
   RiskBooks,
   RiskChecks,
@@ -34,6 +36,7 @@ export interface Peers {
   readonly riskBooks: RiskBooks;
   readonly haltsConfirmer: HaltsConfirmer;
   readonly withdrawals: Withdrawals;
+  readonly limitPreviews: LimitPreviews;
 }
 
 export function peersOver(ask: AskPeer): Peers {
@@ -43,8 +46,24 @@ export function peersOver(ask: AskPeer): Peers {
     riskBooks: riskBooksOver(ask),
     haltsConfirmer: haltsConfirmerOver(ask),
     withdrawals: withdrawalsOver(ask),
+    limitPreviews: limitPreviewsOver(ask),
   };
 }
+
+function limitPreviewsOver(ask: AskPeer): LimitPreviews {
+  return {
+    async preview(asked) {
+      const reference = "kind" in asked ? { kind: asked.kind, content_json: asked.contentJson } : noReference;
+      const envelope = "envelope" in asked ? { envelope: asked.envelope } : {};
+      const outcome = await ask("RiskEngine", "PreviewLimits", { ...reference, ...envelope });
+      if (!outcome.ok) throw new Defect(`PreviewLimits was denied: ${outcome.denial.code}`);
+      // The codec gave what the procedure answers.
+      return outcome.value as LimitsPreview;
+    },
+  };
+}
+
+const noReference = { kind: "", content_json: "" };
 
 function withdrawalsOver(ask: AskPeer): Withdrawals {
   return {

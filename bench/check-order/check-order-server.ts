@@ -112,7 +112,11 @@ function echo(): UnaryHandler {
 }
 
 /** Other services ask the engine here; it asks none. */
-const notAsked = { riskBooks: undefined as never, withdrawals: undefined as never };
+const notAsked = {
+  riskBooks: undefined as never,
+  withdrawals: undefined as never,
+  limitPreviews: undefined as never,
+};
 
 /** Old enough that no run is denied for its fixed inputs. */
 const risk: RiskSettings = {

@@ -58,6 +58,7 @@ AnnounceHalt              .      .      .      .          .         .      x
 ConfirmHalts              .      .      .      .          .         .      x
 ListHaltChanges           .      .      .      .          .         .      x
 ReserveWithdrawal         .      .      .      .          .         .      x
+PreviewLimits             .      .      .      .          .         .      x
 ListLosses                .      .      x      x          x         x      x
 ListHaltHistory           .      .      x      x          x         x      x
 FlattenPaper              .      .      .      x          .         .      .
@@ -291,6 +292,7 @@ AnnounceHalt         .          x          .   .        .        .       .      
 ConfirmHalts         .          x          .   .        .        .       .       .
 CheckOrder           .          .          x   .        .        .       .       x
 ReserveWithdrawal    .          .          .   x        .        .       .       .
+PreviewLimits        .          x          .   x        .        .       .       .
 ListQuotes           .          .          .   .        .        x       .       x
 ListBars             .          .          .   .        .        x       x       x
 ListInstruments      .          .          .   .        .        x       x       x
@@ -326,7 +328,7 @@ const ownOperations = ownRows
 
 describe("a token of our own processes", () => {
   test("has what no machine's token may name", () => {
-    expect(ownOperations).toHaveLength(6);
+    expect(ownOperations).toHaveLength(7);
     for (const row of ownRows)
       expect(serviceOperations.includes(row[0] as Operation), row[0]).toBe(asks(row, "machine"));
   });

@@ -124,6 +124,8 @@ export const platformOperations: Readonly<Record<OwnProcess, readonly Operation[
     "ListApprovals",
     // How large the exposure is that a watchdog limits.
     "GetLimitUse",
+    // What a dry run of limits, or of reference data without treasury, would make of them.
+    "PreviewLimits",
     "SubmitOrder",
     "CancelOrder",
     "GetOrder",
@@ -136,7 +138,7 @@ export const platformOperations: Readonly<Record<OwnProcess, readonly Operation[
   // What the risk engine believes to be held and open is asked before a corporate action is applied.
   oms: ["InspectInstance", "CheckOrder", "GetEnvelope", "ListExposures"],
   // What the risk engine believes to be held and open is asked before reference data is taken away, and before money leaves.
-  treasury: ["InspectInstance", "ListExposures", "ReserveWithdrawal"],
+  treasury: ["InspectInstance", "ListExposures", "ReserveWithdrawal", "PreviewLimits"],
   // Strategies come through the front door.
   research: ["InspectInstance", "GetEnvelope", "SubmitOrder", "CancelOrder", "GetOrder"],
   // What it tells the public, where nobody logs in, and whether a name that is to be halted is a fund's or a strategy's.

@@ -5,7 +5,7 @@
 import type { Decimal } from "../../contracts/src/decimal.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
-import type { Headroom, LimitHeadroom } from "../../contracts/src/generated/svc/v1/riskengine.ts";
+import type { Headroom, LimitHeadroom, Room } from "../../contracts/src/generated/svc/v1/riskengine.ts";
 import * as instant from "../../contracts/src/instant.ts";
 import { watchdogConditions } from "../blocks/restriction-book.ts";
 import type { Envelope } from "../envelope/envelope.ts";
@@ -23,6 +23,7 @@ import {
   imaginedBroker,
   limitsInForce,
 } from "./limits-in-force.ts";
+import { asIfNothingStood } from "./preview/as-if.ts";
 import type { EngineState } from "./state.ts";
 
 /** Above every fraction and every amount that an envelope may hold. */
@@ -43,33 +44,58 @@ const fieldsByCode: ReadonlyMap<string, string> = new Map([
 ]);
 
 export function headroom(state: EngineState, question: HeadroomQuestion, askedAt: instant.Instant): Headroom {
+  const { view } = state;
+  const search = searchFor(state, question, askedAt);
+  const { at } = search;
+  const { envelope } = view;
+  const room = roomIn(search);
+  const limits = envelope === undefined ? [] : limitsOf(search, imaginedEnvelope(envelope));
+  view.envelope = envelope;
+  return {
+    fund_id: question.fundId,
+    symbol: question.symbol,
+    side: question.side,
+    ...room,
+    price: priceFigure(view),
+    limits,
+    envelope_version: envelope?.version,
+    halt_epoch: view.haltEpoch,
+    as_of: instant.format(at),
+  };
+}
+
+/** The same, as if no halt, block or missing price stood. */
+export function roomAsIf(state: EngineState, question: HeadroomQuestion, askedAt: instant.Instant): Room {
+  const search = searchFor(state, question, askedAt);
+  const isPriced = asIfNothingStood(state.view);
+  const { quantity, ...room } = roomIn(search);
+  return { ...room, ...(isPriced && { quantity }) };
+}
+
+function searchFor(state: EngineState, question: HeadroomQuestion, askedAt: instant.Instant): Search {
   const { order, at } = imagine(state, question, askedAt);
   const { view } = state;
   view.keySeen = "no";
   view.strategyKnown = view.fundKnown;
   view.strategyOrdersInSecond = 0;
   view.fundOrdersInSecond = 0;
+  return { view, order, at, lot: toDecimal(view.instrument?.lotSize ?? decimal.one) };
+}
+
+/** The most that passes, and why no more does. The view keeps its envelope. */
+function roomIn(search: Search): Pick<Headroom, "quantity" | "notional" | "binding"> {
+  const { view, lot } = search;
   const { envelope } = view;
   if (envelope !== undefined) view.envelope = imaginedEnvelope(envelope);
-  const search: Search = { view, order, at, lot: toDecimal(view.instrument?.lotSize ?? decimal.one) };
   const most = envelope === undefined ? decimal.zero : largestAllowed(search, view.envelope ?? envelope);
-  const denial = denialAt(search, (most + search.lot) as Decimal);
-  const limits = envelope === undefined ? [] : limitsOf(search, imaginedEnvelope(envelope));
+  const denial = denialAt(search, (most + lot) as Decimal);
   view.envelope = envelope;
   const sector = view.instrument?.sector ?? "";
   const field = denial === "SECTOR_LIMIT_EXCEEDED" ? `sector_limits_pct.${sector}` : fieldsByCode.get(denial ?? "");
   return {
-    fund_id: question.fundId,
-    symbol: question.symbol,
-    side: question.side,
     quantity: decimal.format(most),
     notional: notionalOf(view, envelope, most),
     binding: field ?? denial ?? "",
-    price: priceFigure(view),
-    limits,
-    envelope_version: envelope?.version,
-    halt_epoch: view.haltEpoch,
-    as_of: instant.format(at),
   };
 }
 

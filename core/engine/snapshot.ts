@@ -140,11 +140,20 @@ interface OrderSnapshot {
 
 const byText = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0);
 
-export function takeSnapshot(state: EngineState): EngineSnapshot {
+const everyFund = (): boolean => true;
+function byId<Item extends { readonly id: string }>(all: Iterable<Item>, isMeant: (one: Item) => boolean): Item[] {
+  return [...all].filter(isMeant).sort((left, right) => byText(left.id, right.id));
+}
+
+/** Of these funds alone, where not all of it is meant to be kept. */
+export function takeSnapshot(
+  state: EngineState,
+  isMeant: (fundId: string | undefined) => boolean = everyFund,
+): EngineSnapshot {
   const { books, orders, lastAt } = state;
-  const funds = [...books.funds.values()].sort((left, right) => byText(left.id, right.id));
-  const strategies = [...books.strategies.values()].sort((left, right) => byText(left.id, right.id));
-  const open = [...orders.open.values()].sort((left, right) => byText(left.id, right.id));
+  const funds = byId(books.funds.values(), ({ id }) => isMeant(id));
+  const strategies = byId(books.strategies.values(), ({ fund }) => isMeant(fund?.id));
+  const open = byId(orders.open.values(), ({ fund }) => isMeant(fund.id));
   return {
     form: 1,
     at: instant.format(lastAt),
@@ -158,6 +167,7 @@ export function takeSnapshot(state: EngineState): EngineSnapshot {
     terms: open.map(termsSnapshot),
     approvals: open.map(approvalSnapshot),
     brokers: [...books.brokers]
+      .filter(([, { place }]) => isMeant(place.fund_id))
       .sort(([left], [right]) => byText(left, right))
       .map(([, { place, quantity }]) => [
         place.fund_id,
@@ -165,14 +175,18 @@ export function takeSnapshot(state: EngineState): EngineSnapshot {
         place.broker,
         decimal.format(toDecimal(quantity)),
       ]),
-    strategy_positions: heldByStrategies(books.strategyPositions).map(({ fundId, strategyId, symbol, quantity }) => [
-      fundId,
-      strategyId,
-      symbol,
-      decimal.format(toDecimal(quantity)),
-    ]),
-    expired: [...orders.expired.values()].map((order) => ({ released: order.released, ...wholeSnapshot(order) })),
-    unfilled: [...orders.unfilled.values()].map(wholeSnapshot),
+    strategy_positions: heldByStrategies(books.strategyPositions)
+      .filter(({ fundId }) => isMeant(fundId))
+      .map(({ fundId, strategyId, symbol, quantity }) => [
+        fundId,
+        strategyId,
+        symbol,
+        decimal.format(toDecimal(quantity)),
+      ]),
+    expired: [...orders.expired.values()]
+      .filter(({ fund }) => isMeant(fund.id))
+      .map((order) => ({ released: order.released, ...wholeSnapshot(order) })),
+    unfilled: [...orders.unfilled.values()].filter(({ fund }) => isMeant(fund.id)).map(wholeSnapshot),
     blocks: blocksSnapshot(state.blockBook),
   };
 }

@@ -5,7 +5,10 @@ import { idText } from "../../contracts/src/records/fields.ts";
 import { refusedPrefix } from "../../contracts/src/records/order.ts";
 import type { ServicePorts } from "../shared/service.ts";
 
-export type RiskQueriesPorts = Pick<ServicePorts, "clock" | "timers" | "riskQueries" | "referenceData">;
+export type RiskQueriesPorts = Pick<
+  ServicePorts,
+  "clock" | "timers" | "riskQueries" | "referenceData" | "limitPreviews"
+>;
 
 /** What a list holds when nobody says how much they want, and at most. */
 export const countDefault = 100;

@@ -9,6 +9,7 @@ import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
 import { loosens } from "../../core/envelope/changes.ts";
 import { envelopeChanges, envelopeMessage, readEnvelope } from "../../core/envelope/envelope.ts";
 import type { DeniedAnswer } from "../../ports/rpc.ts";
+import { previewOf } from "../reference/preview-of.ts";
 import {
   countDefault,
   countMax,
@@ -50,7 +51,8 @@ export async function diffEnvelopes(
   }
   const read = readEnvelope({ ...proposed, fund_id: fund });
   if (!("record" in read)) return { denial: read };
-  return diff(await version(ports, fund, from_version), read.record);
+  const compared = diff(await version(ports, fund, from_version), read.record);
+  return { ...compared, ...(await previewOf(ports, { envelope: envelopeMessage(read.record) })) };
 }
 
 function diff(before: RiskEnvelope, after: RiskEnvelope): EnvelopeDiff {

@@ -31,6 +31,7 @@ interface Queries {
   readonly ports: RiskQueriesPorts;
   readonly asked: unknown[];
   naps: number;
+  isEngineAway: boolean;
   call<Answer>(procedure: string, request: object, signal?: AbortSignal): Promise<Answer>;
 }
 
@@ -76,6 +77,7 @@ function queries(
   const made: Queries = {
     asked,
     naps: 0,
+    isEngineAway: false,
     ports: {
       clock: { now: () => now },
       timers: {
@@ -87,6 +89,13 @@ function queries(
         },
       },
       riskQueries: queries,
+      limitPreviews: {
+        preview: async (asked) => {
+          made.asked.push(asked);
+          if (made.isEngineAway) throw new Fault("SERVICE_UNAVAILABLE", "It is away.", { retry: "later" });
+          return { funds: [], more: false, as_of: "2026-11-16T15:00:00.000000Z" };
+        },
+      },
       referenceData: { read: async () => ({ funds }), changed: async () => 1 } as unknown as ReferenceData,
     },
     call: async <Answer>(procedure: string, request: object, signal = new AbortController().signal) => {
@@ -219,6 +228,13 @@ test("two versions are compared, and a version with a proposal", async () => {
     changes: [{ field: "max_position_pct", before: "0.07" }],
   });
   expect(answer.to_version).toBeUndefined();
+  // What it would make of limits is the engine's to say, of the envelope as it would be; without it the comparison stands.
+  expect(answer.preview).toMatchObject({ funds: [], more: false });
+  expect(book.asked.at(-1)).toMatchObject({ envelope: { fund_id: "alpha", max_position_pct: 0.08 } });
+  book.isEngineAway = true;
+  const without = await book.call<EnvelopeDiff>("DiffEnvelopes", { fund_id: "alpha", proposed: offer });
+  expect(without).toMatchObject({ loosens: true, preview_missing: expect.stringContaining("It is away.") });
+  expect(without.preview).toBeUndefined();
 });
 
 test.each(["DiffEnvelopes", "ReplayEnvelope"])("%s denies a proposal that is no envelope", async (procedure) => {

@@ -10,7 +10,10 @@ import { readStanding } from "./reference-facts.ts";
 import { canonicalText, type LockedReference } from "./reference-records.ts";
 import { newNameMistakes, referenceMistakes } from "./reference-rules.ts";
 
-export type ReferencePorts = Pick<ServicePorts, "clock" | "store" | "sha256" | "random" | "riskBooks" | "riskStore">;
+export type ReferencePorts = Pick<
+  ServicePorts,
+  "clock" | "store" | "sha256" | "random" | "riskBooks" | "riskStore" | "limitPreviews"
+>;
 
 export interface JudgedChange {
   readonly before: ReferenceContents;

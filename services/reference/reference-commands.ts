@@ -20,6 +20,7 @@ import type { NamedAction } from "../../ports/identity.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { ReferenceRequest, ReferenceVersion, UnitOfWork } from "../../ports/store.ts";
 import { askSecondPerson, judgeSigner, pendingDocument } from "./cosign-reference.ts";
+import { dryRunDocument } from "./dry-run.ts";
 import { type JudgedChange, judgeChange, type ReferencePorts } from "./judge-reference.ts";
 import { proveReferenceLoosening, referenceAction } from "./prove-loosening.ts";
 import { contentHash, lockReference, putReference } from "./reference-records.ts";
@@ -44,13 +45,16 @@ export async function setReferenceData(
 ): Promise<ReferenceDocument | DeniedAnswer> {
   const kind = kindOf(request.kind);
   const reason = request.reason.trim();
-  if (reason === "") return denied("REASON_MISSING", "Reference data is not changed without a reason.");
-  if (!reasonText.safeParse(reason).success) {
+  if (reason === "" && request.dry_run !== true) {
+    return denied("REASON_MISSING", "Reference data is not changed without a reason.");
+  }
+  if (reason !== "" && !reasonText.safeParse(reason).success) {
     return denied("REFERENCE_INVALID", "The reason is longer than 2000 characters or has control characters in it.");
   }
   const read = readContent(kind, request.content_json);
   if (!read.ok) return denied("REFERENCE_INVALID", read.mistakes.join(" "));
   const { content } = read;
+  if (request.dry_run === true) return dryRun({ kind, content, reason, request }, ports);
   const named = referenceAction({ kind, version: request.version, reason }, contentHash(content, ports.sha256));
   return ports.store.transact("reference.set", async (unit) => {
     const locked = await lockReference(unit);
@@ -67,6 +71,27 @@ export async function setReferenceData(
     if (halts.length > 0) return pendingDocument(await askSecondPerson(unit, { ...asked, loosening, identity }, ports));
     return documentOf(await putReference(unit, { ...asked, loosening }, at, ports.sha256));
   });
+}
+
+interface DryRunAsked {
+  readonly kind: ReferenceKind;
+  readonly content: ReferenceContents[ReferenceKind];
+  readonly reason: string;
+  readonly request: Pick<ReferenceDocument, "version" | "content_json">;
+}
+
+/** Judged with the kinds locked, as the change would be, and nothing is written. */
+async function dryRun(
+  { kind, content, reason, request }: DryRunAsked,
+  ports: ReferencePorts,
+): Promise<ReferenceDocument | DeniedAnswer> {
+  const { version, content_json: contentJson } = request;
+  const judged = await ports.store.transact("reference.set", async (unit) => {
+    const change = await judgeChange(await lockReference(unit), { kind, version, content }, ports);
+    return "code" in change ? change : { change, haltCount: (await haltsOver(unit, change)).length };
+  });
+  if ("code" in judged) return { denial: judged };
+  return dryRunDocument({ kind, version, contentJson, reason, ...judged }, ports);
 }
 
 /** The second person: everything is judged again, with the kinds locked. */

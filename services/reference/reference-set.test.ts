@@ -309,6 +309,54 @@ describe("reference data that loosens", () => {
   });
 });
 
+describe("a dry run of reference data", () => {
+  async function dry(running: RunningService, kind: ReferenceKind, change: Change) {
+    const { version, content_json } = await call<ReferenceDocument>(running, "GetReferenceData", { kind });
+    const next = JSON.stringify(change(JSON.parse(content_json)));
+    const asked = { kind, version: version + 1, content_json: next, reason: "", dry_run: true };
+    return call<ReferenceDocument>(running, "SetReferenceData", asked);
+  }
+  const otherRate: Change = (all: readonly { readonly rate: string }[]) =>
+    all.map((one) => ({ ...one, rate: "1.0851" }));
+
+  it("says what would change, what it takes and what the risk engine makes of it, and changes nothing", async () => {
+    const asked: unknown[] = [];
+    const preview = { funds: [], more: false, as_of: "2026-11-16T15:00:00.000000Z" };
+    const running = await begin({
+      limitPreviews: {
+        preview: async (one) => {
+          asked.push(one);
+          return preview;
+        },
+      },
+    });
+    const document = await dry(running, "fx", otherRate);
+    expect(document).toMatchObject({ dry_run: true, version: 2 });
+    expect(document.would_change).toMatchObject({ takes_second_factor: true, takes_second_person: false, preview });
+    expect(document.would_change?.changes.map(({ field, effect }) => [field, effect])).toContainEqual([
+      "fx EUR/USD rate",
+      "LOOSENS",
+    ]);
+    expect(asked).toEqual([{ kind: "fx", contentJson: document.content_json }]);
+    expect((await call<ReferenceDocument>(running, "GetReferenceData", { kind: "fx" })).version).toBe(1);
+    expect(books.fixture.reported(subjects.referenceChanged).filter(({ version }) => version === 2)).toEqual([]);
+  });
+
+  it("is refused as the change would be, and without the risk engine only its figures are missing", async () => {
+    const running = await begin({
+      limitPreviews: {
+        preview: async () => {
+          throw new Fault("SERVICE_UNAVAILABLE", "It is away.", { retry: "later" });
+        },
+      },
+    });
+    expect((await dry(running, "funds", (all) => [...all, ...all])).denial?.code).toBe("REFERENCE_INVALID");
+    const { would_change: would } = await dry(running, "fx", otherRate);
+    expect(would?.preview_missing).toContain("It is away.");
+    expect(would?.takes_second_factor).toBe(true);
+  });
+});
+
 describe("reference data that loosens during a halt", () => {
   const relief = { kind: "operator", actor: "operator:relief", subject: "issuer|relief" } as const;
   const duty = { kind: "operator", actor: "operator:duty", subject: "issuer|duty" } as const;

@@ -56,6 +56,7 @@ import { createReserveWithdrawal } from "./losses/withdrawals.ts";
 import type { AskRiskOfficer } from "./officer.ts";
 import { createHandOver } from "./ownership/hand-over.ts";
 import { createOrderOwnership } from "./ownership/order-ownership.ts";
+import { createPreviewLimits } from "./preview/preview-limits.ts";
 import { type ReferenceWatch, watchReference } from "./reference-watch.ts";
 import { watchRestrictions } from "./restriction-watch.ts";
 import { riskOfficer } from "./risk-officer.ts";
@@ -154,7 +155,7 @@ async function assemble(ports: ServicePorts, askRiskOfficer: AskRiskOfficer, par
     GetForeignPosition: createForeignPosition(ports, reference),
     ListLosses: listLosses,
     GetLimitUse: limitUseOf(ports, engine, standing, listLosses),
-    ReserveWithdrawal: createReserveWithdrawal(ports, engine),
+    ...internalHandlers(ports, engine, reference),
     AcceptBlock: createAcceptBlock({ ports, engine, commit, attempts, events }),
     ListBlocks: createListBlocks({ ports, engine, watch: standing, commit }),
     ListExposures: exposuresOf(engine),
@@ -175,6 +176,14 @@ function fundsOfRequests(engine: Engine) {
     return approval && [approval.fund_id];
   };
   return { RequestHalt: fundsHalted, ConfirmSent: ofApproval, ReleaseApproval: ofApproval };
+}
+
+/** What our own services ask. */
+function internalHandlers(ports: ServicePorts, engine: Engine, reference: ReferenceWatch) {
+  return {
+    ReserveWithdrawal: createReserveWithdrawal(ports, engine),
+    PreviewLimits: createPreviewLimits({ ports, engine, reference }),
+  } satisfies Record<string, UnaryHandler>;
 }
 
 function approvalHandlers(approvals: RunningApprovals, endApproval: EndApproval) {

@@ -21,7 +21,14 @@ import type { MarketHistory } from "../../ports/market-history.ts";
 import type { Metrics } from "../../ports/metrics.ts";
 import type { OmsQueries } from "../../ports/oms-queries.ts";
 import type { OneTimeCodes } from "../../ports/one-time-codes.ts";
-import type { HaltsConfirmer, OrderManagement, RiskBooks, RiskChecks, Withdrawals } from "../../ports/peers.ts";
+import type {
+  HaltsConfirmer,
+  LimitPreviews,
+  OrderManagement,
+  RiskBooks,
+  RiskChecks,
+  Withdrawals,
+} from "../../ports/peers.ts";
 import type { Quotes } from "../../ports/quotes.ts";
 import type { Random } from "../../ports/random.ts";
 import type { ReferenceData } from "../../ports/reference-data.ts";
@@ -86,6 +93,7 @@ export interface ServicePorts {
   readonly riskBooks: RiskBooks;
   readonly haltsConfirmer: HaltsConfirmer;
   readonly withdrawals: Withdrawals;
+  readonly limitPreviews: LimitPreviews;
   readonly quotes: Quotes;
   readonly marketHistory: MarketHistory;
   readonly auditLog: AuditLog;

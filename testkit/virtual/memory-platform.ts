@@ -230,6 +230,7 @@ function absentPorts() {
     orderManagement: notHere<ServicePorts["orderManagement"]>("order management to ask"),
     haltsConfirmer: notHere<ServicePorts["haltsConfirmer"]>("risk engine to ask"),
     withdrawals: { reserve: async () => ({ answer: undefined }) },
+    limitPreviews: { preview: async () => ({ funds: [], more: false, as_of: "" }) },
     auditLog: notHere<ServicePorts["auditLog"]>("audit log"),
     signing: systemSigning(),
     sha256OfBytes: systemSha256OfBytes,

@@ -455,6 +455,8 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"to_version","type":"whole","optional":true},
     {"name":"changes","type":"message","message":"EnvelopeChange","list":true},
     {"name":"loosens","type":"boolean","description":"Whether any of them loosens."},
+    {"name":"preview","type":"message","message":"LimitsPreview","optional":true,"description":"With a proposed envelope: what it would make of the fund's limits and headroom."},
+    {"name":"preview_missing","type":"text","optional":true,"description":"Why there is none, where the risk engine cannot say it now."},
   ]},
   EnvelopeLoosening: {"description":"What a version lets through that the one before did not, and that whoever set it proved a second factor for exactly this change.","fields":[
     {"name":"fields","type":"text","list":true,"description":"The fields that loosen; a sector's limit is sector_limits_pct.<sector>. Empty when a field was tightened that needs the factor in either direction.","maxCount":2000},
@@ -899,6 +901,11 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"used","type":"number","description":"Fraction of the limit: 0.9 is 90 % of it."},
     {"name":"threshold","type":"number","description":"The highest of 0.5, 0.75, 0.85, 0.9 and 0.95 that was reached."},
   ]},
+  LimitsPreview: {"description":"What a change would make of limits and headroom.","fields":[
+    {"name":"funds","type":"message","message":"PreviewedFund","list":true,"description":"The funds that it touches, at most 20: those that hold what changes first."},
+    {"name":"more","type":"boolean","description":"Whether it touches more than one answer holds."},
+    {"name":"as_of","type":"text","description":"RFC 3339.","kind":"INSTANT"},
+  ]},
   ListActiveHaltsRequest: {"isRequest":true,"fields":[
   ]},
   ListAlarmsRequest: {"isRequest":true,"fields":[
@@ -1244,6 +1251,23 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   Positions: {"fields":[
     {"name":"positions","type":"message","message":"Position","list":true},
   ]},
+  PreviewedFund: {"description":"One of the funds that a change touches.","fields":[
+    {"name":"fund_id","type":"text","kind":"ID"},
+    {"name":"limits","type":"message","message":"PreviewedLimit","list":true,"description":"Its exposure limits, at most 200: those that would be others first."},
+    {"name":"headroom","type":"message","message":"PreviewedHeadroom","list":true,"description":"Of what changes, else of what the fund holds or may trade: at most 10 symbols."},
+    {"name":"unpriced","type":"text","list":true,"description":"What it holds without a price: no limit has it."},
+    {"name":"more","type":"boolean","description":"Whether there are more limits, or more symbols, than one answer holds."},
+  ]},
+  PreviewedHeadroom: {"description":"How much could be bought or sold in one order, as if no halt, block or missing price stood.","fields":[
+    {"name":"symbol","type":"text","kind":"SYMBOL"},
+    {"name":"side","type":"text","description":"BUY or SELL.","values":["BUY","SELL"]},
+    {"name":"before","type":"message","message":"Room"},
+    {"name":"after","type":"message","message":"Room"},
+  ]},
+  PreviewedLimit: {"description":"A limit as it is, and as it would be.","fields":[
+    {"name":"before","type":"message","message":"LimitUse","optional":true,"description":"Absent where the limit is not there."},
+    {"name":"after","type":"message","message":"LimitUse","optional":true},
+  ]},
   PriceGap: {"description":"A price moved by a fraction from a moment on.","fields":[
     {"name":"symbol","type":"text","kind":"SYMBOL","required":true},
     {"name":"pct","type":"number","description":"A fraction: -0.12 is a fall of 12 %.","required":true,"max":10,"above":-1},
@@ -1312,6 +1336,21 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"pending","type":"boolean","optional":true},
     {"name":"expires_at","type":"text","optional":true},
     {"name":"cosigned_by","type":"text","optional":true,"description":"Answered: who signed it as the second person."},
+    {"name":"dry_run","type":"boolean","optional":true,"description":"Asked: only say what the change would do. Nothing changes; it is refused as the change would be, but needs no reason and no proof. Answered with it."},
+    {"name":"would_change","type":"message","message":"ReferenceDryRun","optional":true,"description":"Answered to a dry run: what the change would do."},
+  ]},
+  ReferenceDryRun: {"description":"What a change of reference data would do.","fields":[
+    {"name":"changes","type":"message","message":"ReferenceFieldChange","list":true,"description":"Field by field, the first 200."},
+    {"name":"takes_second_factor","type":"boolean","description":"Whether it loosens, which takes a proof of the second factor; and whether a halt is in force under which somebody else must sign it, too."},
+    {"name":"takes_second_person","type":"boolean"},
+    {"name":"preview","type":"message","message":"LimitsPreview","optional":true,"description":"What it would make of limits and headroom."},
+    {"name":"preview_missing","type":"text","optional":true,"description":"Why there is none, where the risk engine cannot say it now."},
+  ]},
+  ReferenceFieldChange: {"description":"One field of one record of reference data.","fields":[
+    {"name":"field","type":"text","description":"\"instruments AAPL sector\"; of a record that comes or goes without the field."},
+    {"name":"before","type":"text","description":"As they are written in JSON; empty when absent, and of a record that comes or goes."},
+    {"name":"after","type":"text"},
+    {"name":"effect","type":"text","description":"LOOSENS, TIGHTENS or NEITHER.","values":["LOOSENS","TIGHTENS","NEITHER"]},
   ]},
   RefusedNumber: {"fields":[
     {"name":"number","type":"whole"},
@@ -1449,6 +1488,11 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"strict_sides","type":"boolean","optional":true,"description":"Whether a side must fit the position: no sale beyond what is held, no cover beyond what is short; true when absent."},
     {"name":"loosening","type":"message","message":"EnvelopeLoosening","optional":true,"description":"Of a version that was not set without a second factor; written by the engine."},
     {"name":"max_stress_loss_pct","type":"number","optional":true,"description":"What the fund's options may lose, with their underlyings, if those stood 20 % higher or lower and volatility half as high again, as a share of NAV. Off when absent."},
+  ]},
+  Room: {"description":"How much one order could be.","fields":[
+    {"name":"quantity","type":"text","optional":true,"description":"Units of the instrument, rounded down to the lot; absent where it has no price.","kind":"DECIMAL"},
+    {"name":"notional","type":"text","description":"In the fund's currency.","kind":"DECIMAL"},
+    {"name":"binding","type":"text","description":"The limit that binds, or the code of what denies everything; empty when nothing does."},
   ]},
   RotateAuditKeyRequest: {"isRequest":true,"fields":[
     {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","kind":"LINE","typed":true,"minLength":1,"maxLength":500},

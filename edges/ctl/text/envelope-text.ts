@@ -106,6 +106,12 @@ function sectorTexts(before: Envelope, after: Envelope): readonly string[] {
     );
 }
 
+export interface Compared extends Pick<Diff, "preview" | "preview_missing"> {
+  readonly changes: readonly Change[];
+  /** Null where nobody could say. */
+  readonly loosens: boolean | null;
+}
+
 /** Who compares lives beside the engine; limits can be tightened without it, so its absence only costs the words. */
 export async function comparedOrListed(
   client: Client,
@@ -113,7 +119,7 @@ export async function comparedOrListed(
   fundId: string,
   current: Envelope,
   proposed: NonNullable<Parameters<Client["diffEnvelopes"]>[0]["proposed"]>,
-): Promise<Pick<Diff, "changes" | "loosens"> | { readonly changes: readonly Change[]; readonly loosens: null }> {
+): Promise<Compared> {
   try {
     return await client.diffEnvelopes({ fundId, proposed });
   } catch (thrown) {

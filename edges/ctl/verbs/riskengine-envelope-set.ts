@@ -9,8 +9,9 @@ import { assertFundExists, currentEnvelope, envelopeOptions, flaggedEnvelope, fu
 import { isApiError, Refusal, usageRefusal } from "../failure.ts";
 import { factorOptions, stepUpProof } from "../login/one-time-code.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
-import { type Change, changeColumns, comparedOrListed } from "../text/envelope-text.ts";
+import { type Change, type Compared, changeColumns, comparedOrListed } from "../text/envelope-text.ts";
 import { listing, outcomeOptions } from "../text/listing.ts";
+import { withPreview } from "../text/preview-text.ts";
 import { clean } from "../text/text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
@@ -30,7 +31,7 @@ or at its default afterwards; its version, reason, author and hash are not read.
     fundOption,
     envelopeFileOption,
     ...envelopeOptions,
-    { name: "dry-run", sentence: "Only show what would change." },
+    { name: "dry-run", sentence: "Only show what would change, and what that makes of limits and headroom." },
     reasonOption,
     ...factorOptions,
     ...outcomeOptions,
@@ -71,7 +72,7 @@ async function run(context: Context): Promise<Answer> {
   const proposed = { ...limits, ...reasonOf(context) };
   await warnOfSectors(context, client, current, proposed);
   // A fund's first limits have nothing to be compared with.
-  const compared =
+  const compared: Compared =
     current === undefined
       ? { changes: [] as readonly Change[], loosens: null }
       : await comparedOrListed(client, context, fundId, current, proposed);
@@ -79,9 +80,20 @@ async function run(context: Context): Promise<Answer> {
   const list = { columns: changeColumns, rows: changes, none: "Nothing would change." };
   const unchanged = current !== undefined && changes.length === 0;
   if (context.switched("dry-run") || unchanged) {
-    const data = { applied: false, fund_id: fundId, version: current?.version ?? 0, changes, loosens, proposed };
+    const { preview, preview_missing: missing } = compared;
+    const told = { ...(preview && { preview }), ...(missing !== undefined && { preview_missing: missing }) };
+    const data = {
+      applied: false,
+      fund_id: fundId,
+      version: current?.version ?? 0,
+      changes,
+      loosens,
+      proposed,
+      ...told,
+    };
     const lead = unchanged ? {} : { lead: `Version ${proposed.version} of ${fundId}'s limits would change this:` };
-    return listing(context, { ...list, ...lead, data });
+    const answer = await listing(context, { ...list, ...lead, data });
+    return unchanged ? answer : withPreview(context, answer, preview, missing);
   }
   const envelope = await update(context, client, fundId, proposed);
   return listing(context, {

@@ -13,6 +13,8 @@ import { isApiError, usageRefusal } from "../failure.ts";
 import { factorOptions, stepUpProof } from "../login/one-time-code.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
 import { kindOf, kindOption } from "../reference-kinds.ts";
+import { type Column, listing } from "../text/listing.ts";
+import { withPreview } from "../text/preview-text.ts";
 import { clean, moment } from "../text/text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
@@ -29,6 +31,10 @@ export const treasuryReferenceSet: Verb = {
   options: [
     kindWhenSetting,
     { name: "file", value: "PATH", sentence: "The file with the new content." },
+    {
+      name: "dry-run",
+      sentence: "Only show what would change, and what that makes of limits and headroom. Nothing changes.",
+    },
     { name: "cosign", value: "REQUEST_ID", sentence: "Sign somebody else's request instead." },
     reasonOption,
     ...factorOptions,
@@ -41,6 +47,10 @@ export const treasuryReferenceSet: Verb = {
     {
       command: "ctl treasury reference set --kind fx --file fx.json --reason fixing --totp 123456",
       sentence: "New rates, which loosen.",
+    },
+    {
+      command: "ctl treasury reference set --kind borrow --file borrow.json --dry-run",
+      sentence: "See it first.",
     },
     {
       command: "ctl treasury reference set --cosign 5f0c1c2e-7a8b-4c3d-9e10-0123456789ab --totp 123456",
@@ -66,6 +76,9 @@ async function replace(context: Context): Promise<Answer> {
   const content = await contentOf(resolve(context.folder, file), kind);
   const client = await context.client();
   const before = await client.getReferenceData({ kind });
+  if (context.switched("dry-run")) {
+    return dryRun(context, await client.setReferenceData({ kind, version: before.version + 1, content, dryRun: true }));
+  }
   const after = await set(context, client, { kind, version: before.version + 1, content, ...reasonOf(context) });
   if (after.pending === true) return waiting(context, after);
   const counts = `${after.content.length} records, ${before.content.length} before`;
@@ -73,6 +86,30 @@ async function replace(context: Context): Promise<Answer> {
 }
 
 type Document = Awaited<ReturnType<Client["setReferenceData"]>>;
+type FieldChange = NonNullable<Document["would_change"]>["changes"][number];
+
+const changeColumns: readonly Column<FieldChange>[] = [
+  { name: "field", key: true, of: ({ field }) => field },
+  { name: "before", key: true, text: true, of: ({ before }) => before },
+  { name: "after", key: true, text: true, of: ({ after }) => after },
+  { name: "effect", always: true, of: ({ effect }) => effect },
+];
+
+async function dryRun(context: Context, document: Document): Promise<Answer> {
+  const { kind, version, would_change: would } = document;
+  const takes = [
+    ...(would?.takes_second_factor === true ? ["It loosens: it takes a reason and your second factor."] : []),
+    ...(would?.takes_second_person === true ? ["A halt is in force: somebody else must sign it, too."] : []),
+  ];
+  const answer = await listing(context, {
+    columns: changeColumns,
+    rows: would?.changes ?? [],
+    none: "Nothing would change.",
+    data: document,
+    lead: [`Version ${version} of ${kind} would change this. Nothing was changed.`, ...takes].join("\n"),
+  });
+  return withPreview(context, answer, would?.preview, would?.preview_missing);
+}
 
 function waiting(context: Context, asked: Document): Answer {
   const until = asked.expires_at === undefined ? "" : ` until ${moment(asked.expires_at, context.clock.now())}`;

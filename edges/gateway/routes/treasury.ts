@@ -91,7 +91,7 @@ export function referenceDataSet(parts: Pick<GatewayParts, "services">): Route {
     body: setReferenceDataBody,
     answers: { 200: referenceAnswer, 202: referenceAnswer },
     handle: async (request) => {
-      const { version, content: sent, reason, step_up_proof: proof } = request.body;
+      const { version, content: sent, reason, step_up_proof: proof, dry_run: isDry } = request.body;
       const condition = { bodyVersion: version, conflictCode: "REFERENCE_VERSION_CONFLICT" };
       return underIfMatch(request, condition, async () => {
         const asked = { kind: request.params.kind, content: sent, loosens: proof !== undefined };
@@ -105,6 +105,7 @@ export function referenceDataSet(parts: Pick<GatewayParts, "services">): Route {
             content_json: contentJson,
             reason: reason ?? "",
             ...(proof === undefined ? {} : { step_up_proof: proof }),
+            ...(isDry === true ? { dry_run: true } : {}),
           },
         });
         const status = outcome.ok && outcome.value.pending === true ? 202 : 200;

@@ -9,6 +9,7 @@ import { fundStatus } from "../../../contracts/src/records/fund.ts";
 import { referenceKind } from "../../../contracts/src/records/reference.ts";
 import { asItIs, typed } from "../../../contracts/src/text/typed.ts";
 import { plain } from "../ask-service.ts";
+import { messageAnswer } from "../declared/answers.ts";
 import { mostIn } from "../declared/most.ts";
 import { proofText } from "./second-factor.ts";
 
@@ -49,6 +50,10 @@ export const setReferenceDataBody = z.strictObject({
     description:
       "A proof of your second factor for SetReferenceData with kind, version, hash (SHA-256 of the content with its keys sorted and without spaces) and reason, where the change loosens.",
   }),
+  dry_run: z.boolean().optional().meta({
+    description:
+      "Only say what the change would do: it is refused as the change would be, but needs no reason and no proof.",
+  }),
 });
 
 export const referenceAnswer = z.object({
@@ -63,6 +68,8 @@ export const referenceAnswer = z.object({
   request_id: z.string().optional().meta({ description: "What the second person signs." }),
   expires_at: z.string().optional().meta({ description: "Until when they may." }),
   cosigned_by: z.string().optional().meta({ description: "Who signed it." }),
+  dry_run: z.boolean().optional().meta({ description: "Nothing was changed." }),
+  would_change: messageAnswer("ReferenceDryRun").optional().meta({ description: "What the change would do." }),
 });
 
 /** The document with its content opened, which was JSON all the way and need not be made so. */

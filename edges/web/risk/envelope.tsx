@@ -4,6 +4,7 @@ import { type SubmitEvent, useState } from "react";
 import type { AnswerOf, Client } from "../../client/src/types.ts";
 import { type EnvelopeField, envelopeFields } from "../../words/envelope-fields.ts";
 import { asArguments, type Envelope as Limits, type Proposed } from "../../words/envelope-proposal.ts";
+import { previewNotes, previewRows } from "../../words/preview-words.ts";
 import { shell } from "../../words/shell.ts";
 import type { DangerAsk, Typed } from "../danger/ask.ts";
 import { audited } from "../danger/audited.ts";
@@ -104,6 +105,7 @@ function Editor({ limits }: { readonly limits: Limits }) {
         </p>
       )}
       {diff !== undefined && <Changes diff={diff.diff} />}
+      {diff !== undefined && diff.diff.changes.length > 0 && <WouldBe diff={diff.diff} />}
     </form>
   );
 }
@@ -193,6 +195,50 @@ function Changes({ diff }: { readonly diff: Diff }) {
         ))}
       </tbody>
     </table>
+  );
+}
+
+/** As if no halt, block or missing price stood. */
+function WouldBe({ diff: { preview, preview_missing } }: { readonly diff: Diff }) {
+  const notes = previewNotes(preview, preview_missing);
+  if (notes.length === 0) return undefined;
+  const rows = preview === undefined ? [] : previewRows(preview);
+  return (
+    <>
+      <p className="quiet">
+        As if no halt, block or missing price stood. <Theirs text={notes.join(" ")} />
+      </p>
+      {rows.length > 0 && (
+        <table className="changes" data-testid="envelope-preview">
+          <thead>
+            <tr>
+              <th scope="col">Limit or headroom</th>
+              <th scope="col" className="number">
+                Before
+              </th>
+              <th scope="col" className="number">
+                After
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(({ fund_id, of, before, after }) => (
+              <tr key={`${fund_id} ${of}`}>
+                <td>
+                  <Theirs text={of} />
+                </td>
+                <td className="number">
+                  <Theirs text={before} />
+                </td>
+                <td className="number">
+                  <Theirs text={after} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </>
   );
 }
 

@@ -135,7 +135,7 @@ export const operationTable = {
   listNavs: {"method":"GET","path":"/v1/treasury/navs","pathKeys":[],"queryKeys":["fund_id","from","to","every","count_max","after"],"answer":"json"},
   cosignReferenceData: {"method":"POST","path":"/v1/treasury/reference/requests/{request_id}/cosign","pathKeys":["request_id"],"queryKeys":[],"bodyKeys":["step_up_proof"],"answer":"json","takesKey":true},
   getReferenceData: {"method":"GET","path":"/v1/treasury/reference/{kind}","pathKeys":["kind"],"queryKeys":[],"answer":"json"},
-  setReferenceData: {"method":"PUT","path":"/v1/treasury/reference/{kind}","pathKeys":["kind"],"queryKeys":[],"bodyKeys":["version","content","reason","step_up_proof"],"answer":"json"},
+  setReferenceData: {"method":"PUT","path":"/v1/treasury/reference/{kind}","pathKeys":["kind"],"queryKeys":[],"bodyKeys":["version","content","reason","step_up_proof","dry_run"],"answer":"json"},
   getWebhookStatus: {"method":"GET","path":"/v1/webhook","pathKeys":[],"queryKeys":[],"answer":"json"},
   rotateWebhookSecret: {"method":"POST","path":"/v1/webhook/secrets/{fund_id}/rotate","pathKeys":["fund_id"],"queryKeys":[],"bodyKeys":["overlap_s","reason","step_up_proof"],"answer":"json","takesKey":true},
 } as const satisfies Readonly<Record<keyof operations, OperationPlace>>;

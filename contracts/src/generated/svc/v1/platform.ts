@@ -5,6 +5,7 @@
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { FundStatus, Instrument } from "./market.ts";
 import { Order, RiskDecision } from "./order.ts";
+import { LimitsPreview } from "./riskengine.ts";
 
 export const protobufPackage = "svc.v1";
 
@@ -661,7 +662,41 @@ export interface ReferenceDocument {
     | string
     | undefined;
   /** Answered: who signed it as the second person. */
-  cosigned_by?: string | undefined;
+  cosigned_by?:
+    | string
+    | undefined;
+  /** Asked: only say what the change would do. Nothing changes; it is refused as the change would be, but needs no reason and no proof. Answered with it. */
+  dry_run?:
+    | boolean
+    | undefined;
+  /** Answered to a dry run: what the change would do. */
+  would_change?: ReferenceDryRun | undefined;
+}
+
+/** What a change of reference data would do. */
+export interface ReferenceDryRun {
+  /** Field by field, the first 200. */
+  changes: ReferenceFieldChange[];
+  /** Whether it loosens, which takes a proof of the second factor; and whether a halt is in force under which somebody else must sign it, too. */
+  takes_second_factor: boolean;
+  takes_second_person: boolean;
+  /** What it would make of limits and headroom. */
+  preview?:
+    | LimitsPreview
+    | undefined;
+  /** Why there is none, where the risk engine cannot say it now. */
+  preview_missing?: string | undefined;
+}
+
+/** One field of one record of reference data. */
+export interface ReferenceFieldChange {
+  /** "instruments AAPL sector"; of a record that comes or goes without the field. */
+  field: string;
+  /** As they are written in JSON; empty when absent, and of a record that comes or goes. */
+  before: string;
+  after: string;
+  /** LOOSENS, TIGHTENS or NEITHER. */
+  effect: string;
 }
 
 export interface CosignReferenceRequest {
@@ -5256,6 +5291,8 @@ function createBaseReferenceDocument(): ReferenceDocument {
     pending: undefined,
     expires_at: undefined,
     cosigned_by: undefined,
+    dry_run: undefined,
+    would_change: undefined,
   };
 }
 
@@ -5296,6 +5333,12 @@ export const ReferenceDocument: MessageFns<ReferenceDocument> = {
     }
     if (message.cosigned_by !== undefined) {
       writer.uint32(98).string(message.cosigned_by);
+    }
+    if (message.dry_run !== undefined) {
+      writer.uint32(104).bool(message.dry_run);
+    }
+    if (message.would_change !== undefined) {
+      ReferenceDryRun.encode(message.would_change, writer.uint32(114).fork()).join();
     }
     return writer;
   },
@@ -5407,6 +5450,197 @@ export const ReferenceDocument: MessageFns<ReferenceDocument> = {
             }
 
             message.cosigned_by = reader.string();
+            continue;
+          }
+          case 13: {
+            if (tag !== 104) {
+              break;
+            }
+
+            message.dry_run = reader.bool();
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.would_change = ReferenceDryRun.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseReferenceDryRun(): ReferenceDryRun {
+  return {
+    changes: [],
+    takes_second_factor: false,
+    takes_second_person: false,
+    preview: undefined,
+    preview_missing: undefined,
+  };
+}
+
+export const ReferenceDryRun: MessageFns<ReferenceDryRun> = {
+  encode(message: ReferenceDryRun, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.changes) {
+      ReferenceFieldChange.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.takes_second_factor !== false) {
+      writer.uint32(16).bool(message.takes_second_factor);
+    }
+    if (message.takes_second_person !== false) {
+      writer.uint32(24).bool(message.takes_second_person);
+    }
+    if (message.preview !== undefined) {
+      LimitsPreview.encode(message.preview, writer.uint32(34).fork()).join();
+    }
+    if (message.preview_missing !== undefined) {
+      writer.uint32(42).string(message.preview_missing);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReferenceDryRun {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReferenceDryRun();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.changes.push(ReferenceFieldChange.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.takes_second_factor = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.takes_second_person = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.preview = LimitsPreview.decode(reader, reader.uint32());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.preview_missing = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseReferenceFieldChange(): ReferenceFieldChange {
+  return { field: "", before: "", after: "", effect: "" };
+}
+
+export const ReferenceFieldChange: MessageFns<ReferenceFieldChange> = {
+  encode(message: ReferenceFieldChange, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.field !== "") {
+      writer.uint32(10).string(message.field);
+    }
+    if (message.before !== "") {
+      writer.uint32(18).string(message.before);
+    }
+    if (message.after !== "") {
+      writer.uint32(26).string(message.after);
+    }
+    if (message.effect !== "") {
+      writer.uint32(34).string(message.effect);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReferenceFieldChange {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReferenceFieldChange();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.field = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.before = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.after = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.effect = reader.string();
             continue;
           }
         }

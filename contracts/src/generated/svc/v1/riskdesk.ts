@@ -5,6 +5,7 @@
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { RiskEnvelope } from "./envelope.ts";
 import { Order, OrderRejection, RiskDecision } from "./order.ts";
+import { LimitsPreview } from "./riskengine.ts";
 
 export const protobufPackage = "svc.v1";
 
@@ -98,6 +99,12 @@ export interface EnvelopeDiff {
   changes: EnvelopeChange[];
   /** Whether any of them loosens. */
   loosens: boolean;
+  /** With a proposed envelope: what it would make of the fund's limits and headroom. */
+  preview?:
+    | LimitsPreview
+    | undefined;
+  /** Why there is none, where the risk engine cannot say it now. */
+  preview_missing?: string | undefined;
 }
 
 export interface ReplayEnvelopeRequest {
@@ -724,7 +731,15 @@ export const EnvelopeChange: MessageFns<EnvelopeChange> = {
 };
 
 function createBaseEnvelopeDiff(): EnvelopeDiff {
-  return { fund_id: "", from_version: 0, to_version: undefined, changes: [], loosens: false };
+  return {
+    fund_id: "",
+    from_version: 0,
+    to_version: undefined,
+    changes: [],
+    loosens: false,
+    preview: undefined,
+    preview_missing: undefined,
+  };
 }
 
 export const EnvelopeDiff: MessageFns<EnvelopeDiff> = {
@@ -743,6 +758,12 @@ export const EnvelopeDiff: MessageFns<EnvelopeDiff> = {
     }
     if (message.loosens !== false) {
       writer.uint32(40).bool(message.loosens);
+    }
+    if (message.preview !== undefined) {
+      LimitsPreview.encode(message.preview, writer.uint32(50).fork()).join();
+    }
+    if (message.preview_missing !== undefined) {
+      writer.uint32(58).string(message.preview_missing);
     }
     return writer;
   },
@@ -798,6 +819,22 @@ export const EnvelopeDiff: MessageFns<EnvelopeDiff> = {
             }
 
             message.loosens = reader.bool();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.preview = LimitsPreview.decode(reader, reader.uint32());
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.preview_missing = reader.string();
             continue;
           }
         }

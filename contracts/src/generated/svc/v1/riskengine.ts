@@ -3,6 +3,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import { RiskEnvelope } from "./envelope.ts";
 import { Figure } from "./order.ts";
 
 export const protobufPackage = "svc.v1";
@@ -434,6 +435,67 @@ export interface LimitUses {
   uses: LimitUse[];
   /** Whether there are more than one answer holds. */
   more: boolean;
+}
+
+/** One of the two: a fund's limits, or the content of one kind of reference data. */
+export interface PreviewLimitsRequest {
+  envelope?:
+    | RiskEnvelope
+    | undefined;
+  /** JSON, in the kind's schema. */
+  kind: string;
+  content_json: string;
+}
+
+/** What a change would make of limits and headroom. */
+export interface LimitsPreview {
+  /** The funds that it touches, at most 20: those that hold what changes first. */
+  funds: PreviewedFund[];
+  /** Whether it touches more than one answer holds. */
+  more: boolean;
+  /** RFC 3339. */
+  as_of: string;
+}
+
+/** One of the funds that a change touches. */
+export interface PreviewedFund {
+  fund_id: string;
+  /** Its exposure limits, at most 200: those that would be others first. */
+  limits: PreviewedLimit[];
+  /** Of what changes, else of what the fund holds or may trade: at most 10 symbols. */
+  headroom: PreviewedHeadroom[];
+  /** What it holds without a price: no limit has it. */
+  unpriced: string[];
+  /** Whether there are more limits, or more symbols, than one answer holds. */
+  more: boolean;
+}
+
+/** A limit as it is, and as it would be. */
+export interface PreviewedLimit {
+  /** Absent where the limit is not there. */
+  before?: LimitUse | undefined;
+  after?: LimitUse | undefined;
+}
+
+/** How much could be bought or sold in one order, as if no halt, block or missing price stood. */
+export interface PreviewedHeadroom {
+  symbol: string;
+  /** BUY or SELL. */
+  side: string;
+  before?: Room | undefined;
+  after?: Room | undefined;
+}
+
+/** How much one order could be. */
+export interface Room {
+  /** Units of the instrument, rounded down to the lot; absent where it has no price. */
+  quantity?:
+    | string
+    | undefined;
+  /** In the fund's currency. */
+  notional: string;
+  /** The limit that binds, or the code of what denies everything; empty when nothing does. */
+  binding: string;
 }
 
 export interface ReleaseThrottleRequest {
@@ -3289,6 +3351,436 @@ export const LimitUses: MessageFns<LimitUses> = {
             }
 
             message.more = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBasePreviewLimitsRequest(): PreviewLimitsRequest {
+  return { envelope: undefined, kind: "", content_json: "" };
+}
+
+export const PreviewLimitsRequest: MessageFns<PreviewLimitsRequest> = {
+  encode(message: PreviewLimitsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.envelope !== undefined) {
+      RiskEnvelope.encode(message.envelope, writer.uint32(10).fork()).join();
+    }
+    if (message.kind !== "") {
+      writer.uint32(18).string(message.kind);
+    }
+    if (message.content_json !== "") {
+      writer.uint32(26).string(message.content_json);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PreviewLimitsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePreviewLimitsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.envelope = RiskEnvelope.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.kind = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.content_json = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseLimitsPreview(): LimitsPreview {
+  return { funds: [], more: false, as_of: "" };
+}
+
+export const LimitsPreview: MessageFns<LimitsPreview> = {
+  encode(message: LimitsPreview, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.funds) {
+      PreviewedFund.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.more !== false) {
+      writer.uint32(16).bool(message.more);
+    }
+    if (message.as_of !== "") {
+      writer.uint32(26).string(message.as_of);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LimitsPreview {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLimitsPreview();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.funds.push(PreviewedFund.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.more = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.as_of = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBasePreviewedFund(): PreviewedFund {
+  return { fund_id: "", limits: [], headroom: [], unpriced: [], more: false };
+}
+
+export const PreviewedFund: MessageFns<PreviewedFund> = {
+  encode(message: PreviewedFund, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.fund_id !== "") {
+      writer.uint32(10).string(message.fund_id);
+    }
+    for (const v of message.limits) {
+      PreviewedLimit.encode(v!, writer.uint32(18).fork()).join();
+    }
+    for (const v of message.headroom) {
+      PreviewedHeadroom.encode(v!, writer.uint32(26).fork()).join();
+    }
+    for (const v of message.unpriced) {
+      writer.uint32(34).string(v!);
+    }
+    if (message.more !== false) {
+      writer.uint32(40).bool(message.more);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PreviewedFund {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePreviewedFund();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.fund_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.limits.push(PreviewedLimit.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.headroom.push(PreviewedHeadroom.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.unpriced.push(reader.string());
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.more = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBasePreviewedLimit(): PreviewedLimit {
+  return { before: undefined, after: undefined };
+}
+
+export const PreviewedLimit: MessageFns<PreviewedLimit> = {
+  encode(message: PreviewedLimit, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.before !== undefined) {
+      LimitUse.encode(message.before, writer.uint32(10).fork()).join();
+    }
+    if (message.after !== undefined) {
+      LimitUse.encode(message.after, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PreviewedLimit {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePreviewedLimit();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.before = LimitUse.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.after = LimitUse.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBasePreviewedHeadroom(): PreviewedHeadroom {
+  return { symbol: "", side: "", before: undefined, after: undefined };
+}
+
+export const PreviewedHeadroom: MessageFns<PreviewedHeadroom> = {
+  encode(message: PreviewedHeadroom, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.symbol !== "") {
+      writer.uint32(10).string(message.symbol);
+    }
+    if (message.side !== "") {
+      writer.uint32(18).string(message.side);
+    }
+    if (message.before !== undefined) {
+      Room.encode(message.before, writer.uint32(26).fork()).join();
+    }
+    if (message.after !== undefined) {
+      Room.encode(message.after, writer.uint32(34).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PreviewedHeadroom {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePreviewedHeadroom();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.symbol = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.side = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.before = Room.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.after = Room.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRoom(): Room {
+  return { quantity: undefined, notional: "", binding: "" };
+}
+
+export const Room: MessageFns<Room> = {
+  encode(message: Room, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.quantity !== undefined) {
+      writer.uint32(10).string(message.quantity);
+    }
+    if (message.notional !== "") {
+      writer.uint32(18).string(message.notional);
+    }
+    if (message.binding !== "") {
+      writer.uint32(26).string(message.binding);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Room {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRoom();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.quantity = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.notional = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.binding = reader.string();
             continue;
           }
         }
