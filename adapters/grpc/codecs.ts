@@ -11,6 +11,7 @@ import * as haltdesk from "../../contracts/src/generated/svc/v1/haltdesk.ts";
 import * as instance from "../../contracts/src/generated/svc/v1/instance.ts";
 import * as market from "../../contracts/src/generated/svc/v1/market.ts";
 import * as marketdesk from "../../contracts/src/generated/svc/v1/marketdesk.ts";
+import * as matrix from "../../contracts/src/generated/svc/v1/matrix.ts";
 import * as operations from "../../contracts/src/generated/svc/v1/operations.ts";
 import * as order from "../../contracts/src/generated/svc/v1/order.ts";
 import * as platform from "../../contracts/src/generated/svc/v1/platform.ts";
@@ -38,6 +39,7 @@ const modules = [
   instance,
   market,
   marketdesk,
+  matrix,
   operations,
   order,
   platform,

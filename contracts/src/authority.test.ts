@@ -135,6 +135,7 @@ ListStrategies            .      .      x      x          x         x      x
 SetStrategy               .      .      .      x          x         .      .
 GetBacktest               .      .      x      x          x         x      x
 ListSignals               .      .      x      x          x         x      x
+GetMatrix                 .      .      x      x          x         x      x
 ListQuotes                .      .      x      x          x         x      x
 ListBars                  .      .      x      x          x         x      x
 ReadMarketData            x      x      x      x          x         x      x

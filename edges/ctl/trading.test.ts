@@ -454,6 +454,49 @@ describe("strategies", () => {
   });
 });
 
+describe("the matrix of a fund", () => {
+  const cell = { strategy_id: "s", symbol: "AAPL", quantity: "10", price: "190", priced_at: at, market_value: "1900" };
+  const sum = { market_value: "1900", gross: "1900", share: 0.19, gross_share: 1, unrealised_pnl: "-5", without: [] };
+  const matrix = {
+    fund_id: "alpha",
+    mode: "PAPER",
+    currency: "USD",
+    nav: "10000",
+    as_of: at,
+    cells: [
+      { ...cell, share: 0.19, unrealised_pnl: "-5", signal: 0.25, signal_at: at },
+      { strategy_id: "s", symbol: "XOM", quantity: "-1" },
+    ],
+    by_strategy: [{ strategy_id: "s", ...sum, without: ["XOM"] }],
+    by_symbol: [],
+    total: { ...sum, without: ["XOM"], concentration: 1 },
+    correlations: {
+      days: 30,
+      symbols: ["AAPL", "MSFT", "XOM"],
+      left_out: [],
+      pairs: [
+        { a: "AAPL", b: "MSFT", r: 0.4, n: 30 },
+        { a: "AAPL", b: "XOM", r: -0.6, n: 30 },
+        { a: "MSFT", b: "XOM", r: null, n: 19, reason: "TOO_FEW" },
+      ],
+    },
+  };
+
+  it("is a table with what its sums are without, and whole for programs", async () => {
+    server.on("GET /v1/research/matrix?fund_id=alpha&days=30", { body: matrix });
+    const shown = await run("research matrix --fund-id alpha --days 30");
+    expect(shown).toMatchObject({ exit: 0 });
+    expect(shown.stdout).toContain("alpha (PAPER)");
+    expect(shown.stdout).toMatch(/Held +1900\.00, 19 %\n/);
+    expect(shown.stdout).toMatch(/Without +XOM: no price\n/);
+    expect(shown.stdout).toMatch(/Most alike +AAPL and XOM: -0\.60 \(n 30\)/);
+    expect(shown.stdout).toMatch(/XOM +-1 +none/);
+    expect(JSON.parse((await run("research matrix --fund-id alpha --days 30 --json")).stdout)).toEqual(matrix);
+    expect(await run("research matrix --fund-id alpha --days 1")).toMatchObject({ exit: 2 });
+    expect(await run("research matrix")).toMatchObject({ exit: 2 });
+  });
+});
+
 describe("stops, the reconciler and the books", () => {
   const stop = {
     fund_id: "alpha",

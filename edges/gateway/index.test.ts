@@ -140,6 +140,7 @@ describe("the gateway's routes", () => {
       "operator POST /v1/research/strategies/:strategy_id setStrategy SetStrategy",
       "operator GET /v1/research/strategies/:strategy_id/backtest getBacktest GetBacktest",
       "operator GET /v1/research/strategies/:strategy_id/signals listSignals ListSignals",
+      "operator GET /v1/research/matrix getMatrix GetMatrix",
       "operator GET /v1/market/quotes listQuotes ListQuotes",
       "operator GET /v1/market/bars/:symbol listBars ListBars",
       "operator GET /v1/market/news listNews ListNews",

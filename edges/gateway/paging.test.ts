@@ -52,6 +52,7 @@ const cannotGrow: Readonly<Record<string, string>> = {
   listServices: "one for each process",
   listStrategies: "the strategies that are set up",
   getBacktest: "the days of one backtest",
+  getMatrix: "one for each strategy and instrument of a fund, and the pairs of a hundred symbols at most",
   listBlocks:
     "conditions in force: at most one of a kind for each fund, strategy and symbol, and a thousand fills of a fund to accept",
   getBooks: "one for each comparison of the books",

@@ -3,6 +3,7 @@
 import * as decimal from "../../contracts/src/decimal.ts";
 import { type Instant, minusMilliseconds, parse, plusMilliseconds, toUnixMs } from "../../contracts/src/instant.ts";
 import type { Mark } from "../../contracts/src/records/market.ts";
+import type { FundMode } from "../../contracts/src/records/values.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { isAhead } from "../../core/state/dated.ts";
 import { createNewestMarks } from "../shared/newest-marks.ts";
@@ -14,7 +15,7 @@ type MarketViewPorts = Pick<
   "store" | "bus" | "clock" | "marketHistory" | "referenceData" | "settings" | "log"
 >;
 
-interface SeenPrice {
+export interface SeenPrice {
   readonly price: decimal.Decimal;
   readonly bid: decimal.Decimal;
   readonly ask: decimal.Decimal;
@@ -26,6 +27,8 @@ interface SeenPrice {
 export interface MarketView {
   /** The newest price, unless it is too old to act on. */
   price(symbol: string): SeenPrice | undefined;
+  /** The newest prices that funds of that mode may see, however old; by symbol. */
+  marks(mode: FundMode): ReadonlyMap<string, SeenPrice>;
   /** Closes of the last minutes, oldest first, and the price now at the end; empty without both. */
   closes(symbol: string, countMax: number): Promise<readonly number[]>;
   /** What the symbol cost at that moment; undefined when nobody knows. */
@@ -81,6 +84,7 @@ export async function openMarketView(ports: MarketViewPorts): Promise<MarketView
 
   return {
     price,
+    marks: (mode) => (mode === "PAPER" ? seen.paper : seen.live),
     async closes(symbol, countMax) {
       const now = price(symbol);
       if (now === undefined) return [];

@@ -1,4 +1,5 @@
 // Research's shell: a worker per strategy that trades the paper funds through the front door, their backtests, and what people ask about both.
+import type { MatrixRequest } from "../../contracts/src/generated/svc/v1/matrix.ts";
 import type {
   GetBacktestRequest,
   ListSignalsRequest,
@@ -7,12 +8,15 @@ import type {
 } from "../../contracts/src/generated/svc/v1/platform.ts";
 import { strategies } from "../../core/strategies/index.ts";
 import type { RpcCall, RpcService } from "../../ports/rpc.ts";
+import { referenceReader as referenceViews } from "../reference/reference-view.ts";
 import { startParts } from "../shared/parts.ts";
 import type { Service, ServicePorts } from "../shared/service.ts";
 import { keepBacktests } from "./backtests.ts";
+import { dailyClosesReader } from "./daily-closes.ts";
 import { keepDailySkill } from "./daily-skill.ts";
 import { referenceReader } from "./fund-view.ts";
-import { openMarketView } from "./market-view.ts";
+import { type MarketView, openMarketView } from "./market-view.ts";
+import { getMatrix, type MatrixParts } from "./matrix.ts";
 import { getBacktest, listSignals, listStrategies, setStrategy } from "./strategy-commands.ts";
 import { startWorker } from "./worker.ts";
 
@@ -28,11 +32,17 @@ export const research: Service = {
       parts.add("backtests", keepBacktests(ports, references));
       const workers = strategies.map((strategy) => startWorker(strategy, ports, market, references));
       parts.add("strategies", { stop: () => Promise.all(workers.map((worker) => worker.stop())) });
-      return { rpc: [procedures(ports)], health: () => ({ status: "ok" as const }) };
+      return { rpc: [procedures(ports, market)], health: () => ({ status: "ok" as const }) };
     }),
 };
 
-function procedures(ports: ServicePorts): RpcService {
+function procedures(ports: ServicePorts, market: MarketView): RpcService {
+  const matrix: MatrixParts = {
+    ports,
+    references: referenceViews(ports.referenceData),
+    market,
+    closes: dailyClosesReader(ports),
+  };
   const fundsOfStrategy = async ({ strategy_id: asked }: { readonly strategy_id: string }) => {
     const all = await ports.store.transact("research.look", (unit) => unit.research.strategies());
     return all.flatMap(({ strategyId, fundId }) => (strategyId === asked ? [fundId] : []));
@@ -44,6 +54,7 @@ function procedures(ports: ServicePorts): RpcService {
       SetStrategy: (request: SetStrategyRequest, call: RpcCall) => setStrategy(request, call, ports),
       GetBacktest: (request: GetBacktestRequest) => getBacktest(request, ports),
       ListSignals: (request: ListSignalsRequest) => listSignals(request, ports),
+      GetMatrix: (request: MatrixRequest) => getMatrix(request, matrix),
     },
     fundsOf: { GetBacktest: fundsOfStrategy, ListSignals: fundsOfStrategy },
   };

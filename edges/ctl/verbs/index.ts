@@ -91,6 +91,7 @@ import { reportShow } from "./report-show.ts";
 import { reportTca } from "./report-tca.ts";
 import { reportTrade } from "./report-trade.ts";
 import { researchBacktestShow } from "./research-backtest-show.ts";
+import { researchMatrix } from "./research-matrix.ts";
 import { researchSignalsList } from "./research-signals-list.ts";
 import { researchStrategiesList } from "./research-strategies-list.ts";
 import { researchStrategiesSet } from "./research-strategies-set.ts";
@@ -254,6 +255,7 @@ export const verbs: readonly Verb[] = [
   researchStrategiesSet,
   researchSignalsList,
   researchBacktestShow,
+  researchMatrix,
   paperFaultsShow,
   paperFaultsSet,
   paperInjectSkill,

@@ -1,5 +1,6 @@
 // `ctl signals template`: an alert's message for the charting platform, ready to be pasted; only the secret is missing.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
+import { alertTemplate } from "../../words/alert-template.ts";
 import { Refusal } from "../failure.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
@@ -25,8 +26,6 @@ export const signalsTemplate: Verb = {
   run,
 };
 
-const secretPlace = "PUT-THE-SECRET-OF-THE-FUND-HERE";
-
 async function run(context: Context): Promise<Answer> {
   const fundId = context.option("fund-id") ?? "";
   const strategyId = context.option("strategy-id") ?? "";
@@ -36,22 +35,6 @@ async function run(context: Context): Promise<Answer> {
     const hint = own.length === 0 ? "`ctl research strategies list` shows them all." : `It has ${own.join(", ")}.`;
     throw new Refusal(exitCodes.failed, "NOT_FOUND", `${fundId} has no strategy ${strategyId}.`, hint);
   }
-  const template = {
-    secret: secretPlace,
-    fund_id: fundId,
-    strategy_id: strategyId,
-    symbol: "{{exchange}}:{{ticker}}",
-    side: "{{strategy.order.action}}",
-    quantity: "{{strategy.order.contracts}}",
-    order_type: "MARKET",
-    tif: "DAY",
-    idempotency_key: `${strategyId}-{{strategy.order.id}}-{{ticker}}-{{strategy.market_position_size}}-{{timenow}}`,
-    timestamp: "{{timenow}}",
-    market_position: "{{strategy.market_position}}",
-    market_position_size: "{{strategy.market_position_size}}",
-    prev_market_position: "{{strategy.prev_market_position}}",
-    prev_market_position_size: "{{strategy.prev_market_position_size}}",
-    thesis: "{{strategy.order.comment}}",
-  };
+  const template = alertTemplate(fundId, strategyId);
   return { data: template, text: JSON.stringify(template, null, 2) };
 }

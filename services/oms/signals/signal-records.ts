@@ -106,5 +106,6 @@ export function signalMessage({ signal, order }: SignalWithOrder): WebhookSignal
     ...(order?.code !== undefined && { decision_code: order.code }),
     warnings: [...signal.warnings],
     ...(body !== undefined && { body }),
+    ...(signal.unrecorded !== undefined && { unrecorded: signal.unrecorded }),
   };
 }

@@ -273,6 +273,8 @@ describe("a refused alert", () => {
     expect(rows).toHaveLength(46);
     // The five that had no row, what each of the five said, and what this one said.
     expect(rows.at(-1)).toMatchObject({ unrecorded: 11 });
+    const told = await life.call("GetWebhookSignal", { signal_id: rows.at(-1)?.signal_id });
+    expect(told).toMatchObject({ status: "REFUSED", unrecorded: 11 });
   });
 });
 

@@ -91,6 +91,7 @@ export const operationTable = {
   listReportRuns: {"method":"GET","path":"/v1/reports/schedules/{name}/runs","pathKeys":["name"],"queryKeys":["count_max","after"],"answer":"json"},
   runReportSchedule: {"method":"POST","path":"/v1/reports/schedules/{name}/runs","pathKeys":["name"],"queryKeys":[],"bodyKeys":["reason"],"answer":"json","takesKey":true},
   getReport: {"method":"GET","path":"/v1/reports/{report_id}","pathKeys":["report_id"],"queryKeys":[],"answer":"json"},
+  getMatrix: {"method":"GET","path":"/v1/research/matrix","pathKeys":[],"queryKeys":["fund_id","days"],"answer":"json"},
   listStrategies: {"method":"GET","path":"/v1/research/strategies","pathKeys":[],"queryKeys":["fund_id"],"answer":"json"},
   setStrategy: {"method":"POST","path":"/v1/research/strategies/{strategy_id}","pathKeys":["strategy_id"],"queryKeys":[],"bodyKeys":["status","allocation_pct","reason"],"answer":"json","takesKey":true},
   getBacktest: {"method":"GET","path":"/v1/research/strategies/{strategy_id}/backtest","pathKeys":["strategy_id"],"queryKeys":[],"answer":"json"},

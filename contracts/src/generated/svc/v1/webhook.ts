@@ -187,7 +187,11 @@ export interface WebhookSignal {
   /** NO_ALERT_TIME, POSITION_MISMATCH. */
   warnings: string[];
   /** The alert as it was sent, the secret removed; absent when it was no JSON object. */
-  body?: { [key: string]: any } | undefined;
+  body?:
+    | { [key: string]: any }
+    | undefined;
+  /** Refused requests before this one of which nothing was kept; absent when there was none. */
+  unrecorded?: number | undefined;
 }
 
 export interface WebhookSignals {
@@ -1060,6 +1064,7 @@ function createBaseWebhookSignal(): WebhookSignal {
     decision_code: undefined,
     warnings: [],
     body: undefined,
+    unrecorded: undefined,
   };
 }
 
@@ -1133,6 +1138,9 @@ export const WebhookSignal: MessageFns<WebhookSignal> = {
     }
     if (message.body !== undefined) {
       Struct.encode(Struct.wrap(message.body), writer.uint32(186).fork()).join();
+    }
+    if (message.unrecorded !== undefined) {
+      writer.uint32(192).uint32(message.unrecorded);
     }
     return writer;
   },
@@ -1332,6 +1340,14 @@ export const WebhookSignal: MessageFns<WebhookSignal> = {
             }
 
             message.body = Struct.unwrap(Struct.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 24: {
+            if (tag !== 192) {
+              break;
+            }
+
+            message.unrecorded = reader.uint32();
             continue;
           }
         }
