@@ -5,6 +5,7 @@ import { launchChromium } from "../testkit/chromium.ts";
 import { type Ctl, ctlIn } from "../testkit/ctl/ctl.ts";
 import { operatorUrl } from "../testkit/login.ts";
 import { type Platform, pause, startPlatform, temporaryFolder } from "../testkit/platform.ts";
+import { desks } from "../testkit/web/built-desks.ts";
 import { type DeskPerson, openPerson } from "../testkit/web/desk-browser.ts";
 
 let platform: Platform;
@@ -222,7 +223,7 @@ async function lines(...words: readonly string[]): Promise<readonly Row[]> {
 }
 
 describe("every figure", () => {
-  test.each(["risk", "funds", "ops"])("of /%s says its source, formula, age and events", { timeout }, async (desk) => {
+  test.each(desks)("of /%s says its source, formula, age and events", { timeout }, async (desk) => {
     const { page } = duty;
     await page.goto(`${base}/${desk}`);
     const panels = page.locator("[data-testid^=panel-]");

@@ -5,6 +5,7 @@ import { createClient } from "../edges/client/src/client.ts";
 import { launchChromium } from "../testkit/chromium.ts";
 import { logInAs, operatorUrl } from "../testkit/login.ts";
 import { type Platform, startPlatform } from "../testkit/platform.ts";
+import { desks } from "../testkit/web/built-desks.ts";
 import { axeViolations, type DeskPerson, openPerson } from "../testkit/web/desk-browser.ts";
 import { confirmByKeyboard, isFocused, leaveDialog, press, tabTo } from "../testkit/web/keyboard.ts";
 
@@ -26,7 +27,6 @@ afterAll(async () => {
 }, 90_000);
 
 const timeout = 300_000;
-const desks = ["risk", "funds", "ops"] as const;
 
 async function openPath(page: Page, path: string): Promise<void> {
   await page.goto(`${base}${path}`);

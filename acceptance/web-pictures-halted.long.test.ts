@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launchChromium } from "../testkit/chromium.ts";
 import { operatorUrl } from "../testkit/login.ts";
 import { type Platform, startPlatform, temporaryFolder } from "../testkit/platform.ts";
+import { desks } from "../testkit/web/built-desks.ts";
 import { confirmDanger, type DeskPerson, openPerson } from "../testkit/web/desk-browser.ts";
 import {
-  desks,
   expectShownTaken,
   openTabs,
   type Pictures,
@@ -112,7 +112,7 @@ describe("a platform without funds", () => {
   });
 });
 
-test("are 42, and those of docs/web.md are among them", () => {
-  expect(pictures.taken()).toHaveLength(42);
+test("are 12 of each and six of dialogs, and those of docs/web.md are among them", () => {
+  expect(pictures.taken()).toHaveLength(12 * desks.length + 6);
   expectShownTaken(/^(dialog|outcome|cosign)-|-(halted|empty)-/, pictures.taken());
 });

@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launchChromium } from "../testkit/chromium.ts";
 import { operatorUrl } from "../testkit/login.ts";
 import { type Platform, pause, startPlatform, temporaryFolder } from "../testkit/platform.ts";
+import { desks } from "../testkit/web/built-desks.ts";
 import { type CutLine, openLine } from "../testkit/web/cut-line.ts";
 import { openPerson } from "../testkit/web/desk-browser.ts";
 import {
-  desks,
   expectShownTaken,
   openTabs,
   type Pictures,
@@ -84,7 +84,7 @@ describe.each(desks)("/%s", (desk) => {
   });
 });
 
-test("are 57, and those of docs/web.md are among them", () => {
-  expect(pictures.taken()).toHaveLength(57);
+test("are 19 of each, and those of docs/web.md are among them", () => {
+  expect(pictures.taken()).toHaveLength(19 * desks.length);
   expectShownTaken(/-(full|stale|disconnected|print)\b/, pictures.taken());
 });

@@ -6,6 +6,7 @@ import { pathToFileURL } from "node:url";
 import type { Browser, Page } from "playwright-core";
 import { launchChromium } from "../../testkit/chromium.ts";
 import { pause } from "../../testkit/platform.ts";
+import { desks } from "../../testkit/web/built-desks.ts";
 import { positionsPath, startWebDeskServer, type WebDeskServer } from "../../testkit/web/desk-server.ts";
 import type { Bench, BenchResult } from "../bench.ts";
 import { median } from "../bus/contender.ts";
@@ -13,7 +14,6 @@ import { repository } from "../ctl-start.ts";
 
 /** The promise, compressed. */
 const firstLoadKbMax = 350;
-const desks = ["risk", "funds", "ops"] as const;
 const positions = 500;
 const updatesPerSecond = 10;
 /** Between two presses: nobody types faster. */
@@ -154,7 +154,7 @@ function resultOf(
     node_version: process.version,
   };
   const table = [
-    ...Object.entries(loads).map(([desk, kb]) => `/${desk.padEnd(6)} first load       ${kb} kB of JavaScript, gzip`),
+    ...Object.entries(loads).map(([desk, kb]) => `/${desk.padEnd(8)} first load       ${kb} kB of JavaScript, gzip`),
     `key press to paint, still   p50 ${figures.still_p50_ms} ms, p95 ${figures.still_p95_ms} ms`,
     `the same, 10 updates a s    p50 ${figures.moving_p50_ms} ms, p95 ${figures.moving_p95_ms} ms (${figures.ratio_p50} times)`,
     `the table was read          ${readsPerSecond} times a second`,

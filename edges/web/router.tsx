@@ -10,6 +10,8 @@ import { readSearch } from "./model/search.ts";
 const pages: Partial<Record<DeskName, ReturnType<typeof lazyRouteComponent>>> = {
   risk: lazyRouteComponent(() => import("./risk/risk-page.tsx"), "RiskPage"),
   funds: lazyRouteComponent(() => import("./funds/funds-page.tsx"), "FundsPage"),
+  signals: lazyRouteComponent(() => import("./signals/signals-page.tsx"), "SignalsPage"),
+  matrix: lazyRouteComponent(() => import("./matrix/matrix-page.tsx"), "MatrixPage"),
   ops: lazyRouteComponent(() => import("./ops/ops-page.tsx"), "OpsPage"),
 };
 

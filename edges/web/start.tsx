@@ -20,6 +20,7 @@ import { Theirs } from "./panels/theirs.tsx";
 import { createDeskRouter } from "./router.tsx";
 import { openFreeze, openTicker, type Web, WebProvider } from "./web-context.tsx";
 import "./look/style.css";
+import "./look/grids.css";
 
 interface Surroundings {
   readonly clock: Clock;

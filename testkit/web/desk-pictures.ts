@@ -5,9 +5,9 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import { pause } from "../platform.ts";
+import { desks } from "./built-desks.ts";
 import type { DeskPerson } from "./desk-browser.ts";
 
-export const desks = ["risk", "funds", "ops"] as const;
 export const settled = /^((ready|empty|partial)(,|$))+$/;
 export const waitMs = 120_000;
 const widths = [390, 1_280, 1_920] as const;

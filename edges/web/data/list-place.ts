@@ -34,4 +34,11 @@ export interface Asked {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
   readonly of?: string | undefined;
+  readonly strategy?: string | undefined;
+  readonly status?: string | undefined;
+  /** What the address opens, where a command is made of the address alone. */
+  readonly show?: string | undefined;
 }
+
+export const ofFund = ({ fund }: Asked): { readonly fundId?: string } => (fund === undefined ? {} : { fundId: fund });
+export const fundFlag = ({ fund }: Asked): readonly string[] => (fund === undefined ? [] : ["--fund-id", fund]);

@@ -5,8 +5,9 @@ import type { AnswerOf } from "../../client/src/types.ts";
 import { shell } from "../../words/shell.ts";
 import { hoursOf, momentText, rangeOf } from "../model/range.ts";
 import { fundLists } from "./fund-lists.ts";
-import { type Asked, hoursText, type ListPlace } from "./list-place.ts";
+import { type Asked, fundFlag, hoursText, type ListPlace, ofFund } from "./list-place.ts";
 import { operationLists } from "./operation-lists.ts";
+import { type Ours, type Received, signalLists } from "./signal-lists.ts";
 
 export interface Lists {
   readonly funds: AnswerOf<"listFunds">;
@@ -39,21 +40,25 @@ export interface Lists {
   readonly lag: AnswerOf<"getMetrics">;
   readonly faults: AnswerOf<"getPaperWeather">;
   readonly tokens: AnswerOf<"listServiceTokens">;
+  readonly received: Received;
+  readonly signal: AnswerOf<"getWebhookSignal">;
+  readonly ours: Ours;
+  readonly sender: AnswerOf<"getWebhookStatus">;
+  readonly template: AnswerOf<"listStrategies">;
+  readonly dryRun: AnswerOf<"getWebhookStatus">;
+  readonly matrix: readonly AnswerOf<"getMatrix">[];
 }
 
 export type ListName = keyof Lists;
 
 type Places = { readonly [Name in ListName]: ListPlace<Lists[Name]> };
-type RiskName = Exclude<ListName, keyof typeof fundLists | keyof typeof operationLists>;
+type RiskName = Exclude<ListName, keyof typeof fundLists | keyof typeof operationLists | keyof typeof signalLists>;
 
 const fast = 2_000;
 const slow = 10_000;
 export const dayHours = 24;
 
 const hoursIn = (asked: Asked, nowMs: number): number => hoursOf(rangeOf(asked, nowMs), nowMs, dayHours);
-
-const ofFund = ({ fund }: Asked): { readonly fundId?: string } => (fund === undefined ? {} : { fundId: fund });
-const fundFlag = ({ fund }: Asked): readonly string[] => (fund === undefined ? [] : ["--fund-id", fund]);
 
 const riskLists: Pick<Places, RiskName> = {
   funds: {
@@ -198,7 +203,7 @@ const riskLists: Pick<Places, RiskName> = {
   },
 };
 
-export const lists: Places = { ...riskLists, ...fundLists, ...operationLists };
+export const lists: Places = { ...riskLists, ...fundLists, ...operationLists, ...signalLists };
 
 export function isTouchedBy(name: ListName, topics: readonly string[]): boolean {
   return lists[name].topics.some((beginning) => topics.some((topic) => topic.startsWith(beginning)));

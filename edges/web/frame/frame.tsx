@@ -11,6 +11,7 @@ import { desks } from "../desk-list.ts";
 import { isHalted, modeOf } from "../model/halted.ts";
 import { utc, utcText } from "../model/moments.ts";
 import { ranges, rangeText } from "../model/range.ts";
+import { carried, readSearch } from "../model/search.ts";
 import { Theirs } from "../panels/theirs.tsx";
 import { useFrozen, useLinkWord, useNow, useSessionState, useWeb } from "../web-context.tsx";
 import { CosignCard, HaltBanner, HaltsUnread } from "./halt-banner.tsx";
@@ -90,7 +91,7 @@ function TopBar({ mode }: { readonly mode: string }) {
           <Link
             key={name}
             to={path}
-            search={(before: object) => ("fund" in before ? { fund: before.fund } : {})}
+            search={(before: Readonly<Record<string, unknown>>) => carried(readSearch(before))}
             className={panels.length === 0 ? "later" : undefined}
           >
             {title}

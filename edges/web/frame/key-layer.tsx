@@ -7,7 +7,7 @@ import { useDanger } from "../danger/danger-dialog.tsx";
 import { lists } from "../data/lists.ts";
 import { useList } from "../data/use-list.ts";
 import { desks } from "../desk-list.ts";
-import type { DeskSearch } from "../model/search.ts";
+import { carried, type DeskSearch } from "../model/search.ts";
 import { useWeb } from "../web-context.tsx";
 import { type KeyMeaning, keyHelp, meaningOf } from "./keys.ts";
 import { useChangeSearch, useDeskSearch } from "./use-search.ts";
@@ -24,8 +24,7 @@ export function KeyLayer() {
   const change = useChangeSearch();
   const gAt = useRef(0);
   const mean = (meaning: KeyMeaning): void => {
-    if (meaning.kind === "desk")
-      void navigate({ to: meaning.path, search: search.fund === undefined ? {} : { fund: search.fund } } as never);
+    if (meaning.kind === "desk") void navigate({ to: meaning.path, search: carried(search) } as never);
     if (meaning.kind === "help" || meaning.kind === "palette") setShown(meaning.kind);
     if (meaning.kind === "filter") document.getElementById("filter")?.focus();
     if (meaning.kind === "chart") change({ tables: search.tables === undefined ? "all" : undefined });
@@ -76,6 +75,9 @@ const listNames = new Map([
   ["limit-use", "use"],
   ["nav", "navs"],
   ["weather", "faults"],
+  ["dry-run", "dryRun"],
+  ["correlations", "matrix"],
+  ["cell", "headroom"],
 ]);
 
 /** Of the panel in which the focus is, else of the desk's first. */
@@ -155,13 +157,14 @@ function Palette({ close }: { readonly close: () => void }) {
 
 function useEntries(): readonly Entry[] {
   const navigate = useNavigate();
+  const search = useDeskSearch();
   const change = useChangeSearch();
   const open = useDanger();
   const { data: funds = [] } = useList("funds");
   return [
     ...desks.map(({ title, path, question }) => ({
       label: `${title}: ${question}`,
-      run: () => void navigate({ to: path } as never),
+      run: () => void navigate({ to: path, search: carried(search) } as never),
     })),
     { label: "All funds", run: () => change({ fund: undefined }) },
     ...funds.map(({ fund_id, mode }) => ({

@@ -9,8 +9,8 @@ import { useDanger } from "../danger/danger-dialog.tsx";
 import type { Lists } from "../data/lists.ts";
 import { useList } from "../data/use-list.ts";
 import { useDeskSearch, useRange } from "../frame/use-search.ts";
-import { clockText } from "../model/moments.ts";
 import { isWithin, rangeText } from "../model/range.ts";
+import { ToReplay } from "../panels/at.tsx";
 import { type Column, DataTable } from "../panels/data-table.tsx";
 import { Amount, grouped, Profit, StateWord, signed } from "../panels/figures.tsx";
 import { Panel } from "../panels/panel.tsx";
@@ -104,7 +104,13 @@ function gradeOf({ state }: Order) {
 }
 
 const columns: readonly Column<Order>[] = [
-  { id: "at", head: "At", unit: "UTC", by: (one) => one.created_at, cell: (one) => clockText(one.created_at) },
+  {
+    id: "at",
+    head: "At",
+    unit: "UTC",
+    by: (one) => one.created_at,
+    cell: ({ created_at, order }) => <ToReplay text={created_at} fund={order.fund_id} symbol={order.symbol} />,
+  },
   { id: "fund", head: "Fund", by: ({ order }) => order.fund_id },
   { id: "strategy", head: "Strategy", by: ({ order }) => order.strategy_id },
   { id: "side", head: "Side", by: ({ order }) => order.side },

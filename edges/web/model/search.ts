@@ -1,5 +1,6 @@
 // All state of a desk is in its address: which fund, which range, what is filtered and how a table is sorted. Pure reading and writing of it. Anybody can make
 // an address, so what stands where an id or a symbol belongs and cannot be one is left out before anything is asked with it.
+import { isWithin, rangeOf } from "./range.ts";
 
 export interface DeskSearch {
   readonly fund?: string;
@@ -13,18 +14,44 @@ export interface DeskSearch {
   readonly symbol?: string;
   /** Panels whose chart is shown as a table, separated by commas. */
   readonly tables?: string;
+  /** The moment that is looked at, RFC 3339. */
+  readonly at?: string;
+  /** Which figure a grid shows. */
+  readonly mode?: string;
+  readonly strategy?: string;
+  readonly status?: string;
 }
 
-const keys = ["fund", "from", "to", "q", "sort", "show", "symbol", "tables"] as const;
+const keys = [
+  "fund",
+  "from",
+  "to",
+  "q",
+  "sort",
+  "show",
+  "symbol",
+  "tables",
+  "at",
+  "mode",
+  "strategy",
+  "status",
+] as const;
 const lengthMax = 200;
 
 type Key = (typeof keys)[number];
+
+/** What goes along from desk to desk: of what, and of when. */
+const carriedKeys = ["fund", "from", "to", "symbol", "at"] as const;
 
 const id = /^[A-Za-z0-9][A-Za-z0-9._:@/-]{0,127}$/;
 const patterns: { readonly [Named in Key]?: RegExp } = {
   fund: id,
   show: id,
   symbol: /^[A-Z0-9][A-Z0-9 ._:/-]{0,63}$/,
+  at: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/,
+  mode: /^[a-z]{1,20}$/,
+  strategy: id,
+  status: /^[A-Z]{1,20}$/,
 };
 
 /** What is no text, too long, or cannot be what it stands for is left out. */
@@ -35,6 +62,29 @@ export function readSearch(given: Readonly<Record<string, unknown>>): DeskSearch
     if (text !== undefined && text.length <= lengthMax && patterns[key]?.test(text) !== false) found[key] = text;
   }
   return found;
+}
+
+/** The part of an address that every link between desks keeps. */
+export function carried(search: DeskSearch): DeskSearch {
+  return Object.fromEntries(carriedKeys.flatMap((key) => (search[key] === undefined ? [] : [[key, search[key]]])));
+}
+
+/** What a row is about. */
+export interface Happening {
+  readonly fund: string | undefined;
+  readonly at: string | undefined;
+  readonly symbol?: string | undefined;
+}
+
+/**
+ * The address of /replay at that moment; undefined of what has no fund or no time. A range in which the moment does not lie would end the replay before it, and
+ * goes.
+ */
+export function replayOf(search: DeskSearch, { fund, at, symbol }: Happening, nowMs: number): DeskSearch | undefined {
+  if (fund === undefined || fund === "" || at === undefined || at === "") return undefined;
+  const { from, to, ...rest } = carried(search);
+  const range = isWithin(at, rangeOf({ from, to }, nowMs)) ? { from, to } : {};
+  return readSearch({ ...rest, ...range, fund, at, ...(symbol === undefined || symbol === "" ? {} : { symbol }) });
 }
 
 /** What was left out because it cannot be what it stands for. */

@@ -7,6 +7,7 @@ import { useDeskSearch, useRange } from "../frame/use-search.ts";
 import { utcText } from "../model/moments.ts";
 import { failureOf } from "../model/panel-state.ts";
 import { isWithin } from "../model/range.ts";
+import { ToReplay } from "../panels/at.tsx";
 import { type Column, DataTable } from "../panels/data-table.tsx";
 import { StateWord } from "../panels/figures.tsx";
 import { Panel } from "../panels/panel.tsx";
@@ -103,11 +104,20 @@ interface Entry {
   readonly actor: string;
   readonly action: string;
   readonly subject_id: string;
+  /** What it says that it is about; an entry may be about no fund. */
+  readonly fund: string | undefined;
+  readonly symbol: string | undefined;
 }
 
 const columns: readonly Column<Entry>[] = [
   { id: "sequence", head: "Entry", number: true, by: (one) => one.sequence },
-  { id: "at", head: "At", unit: "UTC", by: (one) => one.timestamp, cell: (one) => utcText(one.timestamp) },
+  {
+    id: "at",
+    head: "At",
+    unit: "UTC",
+    by: (one) => one.timestamp,
+    cell: (one) => <ToReplay text={one.timestamp} shown={utcText(one.timestamp)} fund={one.fund} symbol={one.symbol} />,
+  },
   { id: "action", head: "Action", by: (one) => one.action },
   { id: "actor", head: "By", by: (one) => one.actor },
   { id: "subject", head: "About", by: (one) => one.subject_id },
@@ -117,7 +127,7 @@ const columns: readonly Column<Entry>[] = [
 function entriesOf(texts: readonly string[]): readonly Entry[] {
   return texts.flatMap((text) => {
     try {
-      const { sequence, timestamp, actor, action, subject_id } = parseJson(text) as Entry;
+      const { sequence, timestamp, actor, action, subject_id, data } = parseJson(text) as Entry & { data?: unknown };
       return [
         {
           sequence: Number(sequence),
@@ -125,6 +135,8 @@ function entriesOf(texts: readonly string[]): readonly Entry[] {
           actor: String(actor),
           action: String(action),
           subject_id: String(subject_id),
+          fund: textIn(data, "fund_id"),
+          symbol: textIn(data, "symbol"),
         },
       ];
     } catch {
@@ -132,6 +144,13 @@ function entriesOf(texts: readonly string[]): readonly Entry[] {
       return [];
     }
   });
+}
+
+/** Of an event that is an order's, in the order. */
+function textIn(data: unknown, name: string): string | undefined {
+  const found = data as Readonly<Record<string, unknown>> | null | undefined;
+  const value = found?.[name] ?? (found?.["order"] as Readonly<Record<string, unknown>> | null | undefined)?.[name];
+  return typeof value === "string" ? value : undefined;
 }
 
 export function Entries() {

@@ -16,6 +16,8 @@ export interface Column<Row> {
   by(row: Row): SortValue;
   /** What is shown; the value that it is sorted by when absent. */
   cell?(row: Row): ReactNode;
+  /** The server's own text of a figure that is shown rounded or in words. */
+  exact?(row: Row): string | undefined;
 }
 
 interface DataTableProps<Row> {
@@ -25,6 +27,8 @@ interface DataTableProps<Row> {
   readonly rows: readonly Row[];
   id(row: Row): string;
   rowClass?(row: Row): string | undefined;
+  /** By which a row is known to programs that read the page. */
+  rowName?(row: Row): string;
 }
 
 /** From this many rows on only those in sight are drawn. */
@@ -33,7 +37,7 @@ const rowHeight = 24;
 /** What fits without scrolling. */
 const seenMax = 12;
 
-export function DataTable<Row>({ panel, caption, columns, rows, id, rowClass }: DataTableProps<Row>) {
+export function DataTable<Row>({ panel, caption, columns, rows, id, rowClass, rowName }: DataTableProps<Row>) {
   const { q, sort } = useDeskSearch();
   const shown = sortedRows(filteredRows(rows, columns, q), columns, sortingOf(sort, panel));
   const filtered = shown.length < rows.length;
@@ -54,7 +58,12 @@ export function DataTable<Row>({ panel, caption, columns, rows, id, rowClass }: 
             <tbody>
               {before > 0 && <Gap height={before} span={columns.length} />}
               {shown.slice(from, to).map((row, index) => (
-                <tr key={id(row)} className={rowClass?.(row)} aria-rowindex={from + index + 2}>
+                <tr
+                  key={id(row)}
+                  className={rowClass?.(row)}
+                  data-testid={rowName?.(row)}
+                  aria-rowindex={from + index + 2}
+                >
                   {columns.map((column) => (
                     <Cell key={column.id} column={column} row={row} wraps={!isLong} />
                   ))}
@@ -181,7 +190,11 @@ function Cell<Row>({ column, row, wraps }: CellProps<Row>) {
   const classes = [column.number && "number", isChanged && "changed", isSentence && "sentence"].filter(Boolean);
   const content = column.cell?.(row) ?? value ?? "";
   const isTheirs = typeof content === "string" && column.number !== true;
-  return <td className={classes.join(" ") || undefined}>{isTheirs ? <Theirs text={content} /> : content}</td>;
+  return (
+    <td className={classes.join(" ") || undefined} data-value={column.exact?.(row)}>
+      {isTheirs ? <Theirs text={content} /> : content}
+    </td>
+  );
 }
 
 const changedMs = 1_000;

@@ -11,6 +11,7 @@ import { useDeskSearch } from "../frame/use-search.ts";
 import { isHalted } from "../model/halted.ts";
 import { msOf, utc } from "../model/moments.ts";
 import { type PanelState, panelState, whyStale } from "../model/panel-state.ts";
+import { carried } from "../model/search.ts";
 import { useFrozen, useLinkWord, useLiveSinceMs, useNow, useWeb } from "../web-context.tsx";
 import { Theirs } from "./theirs.tsx";
 
@@ -231,7 +232,7 @@ function Source({
 }) {
   const { source: route, command, topics, actions, everyMs } = lists[name];
   const now = useNow();
-  const { fund } = useDeskSearch();
+  const search = useDeskSearch();
   const age = duration(Math.max(0, msOf(now) - updatedAtMs));
   const read = updatedAtMs === 0 ? "not read yet" : `read at ${utc(fromUnixMs(updatedAtMs))}, ${age} ago`;
   return (
@@ -248,7 +249,7 @@ function Source({
           {actions.map((action, index) => (
             <span key={action}>
               {index > 0 && ", "}
-              <Link to="/ops" search={{ q: action, ...(fund === undefined ? {} : { fund }) }} hash="heading-entries">
+              <Link to="/ops" search={{ ...carried(search), q: action }} hash="heading-entries">
                 {action.replace(/\.$/, "")}
               </Link>
             </span>

@@ -21,6 +21,7 @@ import { useList } from "../data/use-list.ts";
 import { useDeskSearch } from "../frame/use-search.ts";
 import type { Halt } from "../model/halted.ts";
 import { utcText } from "../model/moments.ts";
+import { ToReplay } from "../panels/at.tsx";
 import { type Column, DataTable } from "../panels/data-table.tsx";
 import { StateWord } from "../panels/figures.tsx";
 import { Panel } from "../panels/panel.tsx";
@@ -136,6 +137,7 @@ function haltColumns(
   status: Lists["halts"] | undefined,
   now: Instant,
   open: (ask: DangerAsk) => void,
+  fund: string | undefined,
 ): readonly Column<Halt>[] {
   return [
     { id: "scope", head: "Halted", by: scopeOf, cell: (one) => <StateWord word={scopeOf(one)} grade="critical" /> },
@@ -144,7 +146,13 @@ function haltColumns(
       head: "Since",
       unit: "UTC",
       by: (one) => one.since,
-      cell: (one) => `${utcText(one.since)} (${age(one.since, now)})`,
+      cell: (one) => (
+        <ToReplay
+          text={one.since}
+          shown={`${utcText(one.since)} (${age(one.since, now)})`}
+          fund={one.severity === "FIRM_HALT" ? fund : one.fund_id}
+        />
+      ),
     },
     ...steps.map(
       (name): Column<Halt> => ({
@@ -184,7 +192,7 @@ export function Halts() {
   const rows = byStrictness(status?.halts ?? []).filter(
     ({ severity, fund_id }) => fund === undefined || severity === "FIRM_HALT" || fund_id === fund,
   );
-  const columns = haltColumns(status, now, open);
+  const columns = haltColumns(status, now, open, fund);
   return (
     <Panel
       name="halts"

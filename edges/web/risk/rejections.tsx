@@ -5,8 +5,9 @@ import { oldText } from "../../words/times.ts";
 import { dayHours, type Lists } from "../data/lists.ts";
 import { useList } from "../data/use-list.ts";
 import { useChangeSearch, useDeskSearch, useRange } from "../frame/use-search.ts";
-import { clockText, utcText } from "../model/moments.ts";
+import { utcText } from "../model/moments.ts";
 import { isWithin, rangeText } from "../model/range.ts";
+import { ToReplay } from "../panels/at.tsx";
 import { type Column, DataTable } from "../panels/data-table.tsx";
 import { StateWord } from "../panels/figures.tsx";
 import { Panel } from "../panels/panel.tsx";
@@ -28,11 +29,7 @@ export function Rejections() {
       head: "At",
       unit: "UTC",
       by: (one) => one.decided_at,
-      cell: (one) => (
-        <time dateTime={one.decided_at} title={utcText(one.decided_at)}>
-          {clockText(one.decided_at)}
-        </time>
-      ),
+      cell: (one) => <ToReplay text={one.decided_at} fund={one.fund_id} symbol={one.symbol} />,
     },
     { id: "fund", head: "Fund", by: (one) => one.fund_id },
     { id: "strategy", head: "Strategy", by: (one) => one.strategy_id },
@@ -85,7 +82,7 @@ export function Rejections() {
   );
 }
 
-function Gates({ orderId }: { readonly orderId: string }) {
+export function Gates({ orderId }: { readonly orderId: string }) {
   const decisions = useList("decisions", { of: orderId });
   if (decisions.failure !== undefined && decisions.data === undefined) {
     return (
@@ -105,7 +102,6 @@ function Gates({ orderId }: { readonly orderId: string }) {
 }
 
 function GateList({ record: { order, decision } }: { readonly record: Decision }) {
-  const names = Object.keys(gateQuestions) as (keyof typeof gateQuestions)[];
   return (
     <section aria-label={`Decision on ${order.order_id}`}>
       <h3>
@@ -122,12 +118,44 @@ function GateList({ record: { order, decision } }: { readonly record: Decision }
         , decided {utcText(decision.decided_at)} under version {decision.envelope_version ?? "?"}.{" "}
         <Theirs text={decision.reason} />
       </p>
-      <ol>
-        {names.map((name) => (
-          <GateItem key={name} name={name} decision={decision} />
-        ))}
-      </ol>
+      <GateItems decision={decision} />
     </section>
+  );
+}
+
+const gateNames = Object.keys(gateQuestions) as (keyof typeof gateQuestions)[];
+
+function GateItems({ decision }: { readonly decision: Pick<Decision["decision"], "checks"> }) {
+  return (
+    <ol>
+      {gateNames.map((name) => (
+        <GateItem key={name} name={name} decision={decision} />
+      ))}
+    </ol>
+  );
+}
+
+/** What all seven gates say of an order that nobody handed in. */
+export function DecisionGates({ decision }: { readonly decision: Decision["decision"] }) {
+  return (
+    <div className="gates">
+      <section aria-label="What the gates would decide">
+        <h3>
+          <StateWord
+            word={
+              decision.approved
+                ? "The gates would approve the order"
+                : `The gates would deny the order, by ${decision.rejecting_gate ?? ""}: ${decision.code}`
+            }
+            grade={decision.approved ? undefined : "critical"}
+          />
+        </h3>
+        <p>
+          <Theirs text={decision.reason} />
+        </p>
+        <GateItems decision={decision} />
+      </section>
+    </div>
   );
 }
 
@@ -136,7 +164,7 @@ function GateItem({
   decision,
 }: {
   readonly name: keyof typeof gateQuestions;
-  readonly decision: Decision["decision"];
+  readonly decision: Pick<Decision["decision"], "checks">;
 }) {
   const check = decision.checks.find(({ gate }) => gate === name);
   const word = check === undefined ? "not reached" : check.result === "PASSED" ? "passed" : "FAILED";

@@ -6,6 +6,7 @@ import { useDanger } from "../danger/danger-dialog.tsx";
 import type { Lists } from "../data/lists.ts";
 import { useList } from "../data/use-list.ts";
 import { useDeskSearch } from "../frame/use-search.ts";
+import { ToReplay } from "../panels/at.tsx";
 import { type Column, DataTable } from "../panels/data-table.tsx";
 import { grouped, StateWord, signed } from "../panels/figures.tsx";
 import { type Explained, Panel } from "../panels/panel.tsx";
@@ -21,10 +22,13 @@ function gradeOfStop(stop: Stop) {
   return stop.state === "UNPRICED" ? ("warning" as const) : undefined;
 }
 
+const seenAt = ({ fired_at, observed_at }: Stop): string | undefined => fired_at ?? observed_at;
+
 const explainedStops: readonly Explained[] = [
   { figure: "Quantity", formula: "What the stop would close: the strategy's position in the symbol." },
   { figure: "Price", formula: "The newest price that the engine judged the stop by." },
   { figure: "Trigger", formula: "The average price less (for a short: plus) synthetic_stop_pct of it." },
+  { figure: "Fired or seen", formula: "When it fired; of one that did not, when its price was true." },
   {
     figure: "State",
     formula:
@@ -63,6 +67,13 @@ export function Stops() {
       head: "State",
       by: (one) => one.state,
       cell: (one) => <StateWord word={one.state} grade={gradeOfStop(one)} />,
+    },
+    {
+      id: "at",
+      head: "Fired or seen",
+      unit: "UTC",
+      by: seenAt,
+      cell: (one) => <ToReplay text={seenAt(one)} fund={one.fund_id} symbol={one.symbol} />,
     },
     { id: "owed", head: "Owed for", by: (one) => one.fired_at, cell: (one) => age(one.fired_at, now) },
     { id: "complaint", head: "Complaint", by: (one) => one.complaint ?? "" },
