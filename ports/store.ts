@@ -26,6 +26,7 @@ import type { ForeignRecords } from "./foreign-records.ts";
 import type { HaltRecords } from "./halt-records.ts";
 import type { LedgerRecords } from "./ledger-records.ts";
 import type { LossRecords } from "./loss-records.ts";
+import type { MarketRecords } from "./market-records.ts";
 import type { OmsRecords } from "./oms-records.ts";
 import type { PaperFaultsRecords } from "./paper-faults.ts";
 import type { ParkedRecords } from "./parked-events.ts";
@@ -208,6 +209,7 @@ export interface UnitOfWork {
   readonly configuration: ConfigurationRecords;
   readonly oms: OmsRecords;
   readonly quotes: QuoteRecords;
+  readonly market: MarketRecords;
   readonly research: ResearchRecords;
   readonly corporateActions: CorporateActionRecords;
   readonly stops: StopRecords;

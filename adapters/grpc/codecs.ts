@@ -15,6 +15,7 @@ import * as matrix from "../../contracts/src/generated/svc/v1/matrix.ts";
 import * as operations from "../../contracts/src/generated/svc/v1/operations.ts";
 import * as order from "../../contracts/src/generated/svc/v1/order.ts";
 import * as platform from "../../contracts/src/generated/svc/v1/platform.ts";
+import * as replay from "../../contracts/src/generated/svc/v1/replay.ts";
 import * as riskdesk from "../../contracts/src/generated/svc/v1/riskdesk.ts";
 import * as riskengine from "../../contracts/src/generated/svc/v1/riskengine.ts";
 import * as riskworkers from "../../contracts/src/generated/svc/v1/riskworkers.ts";
@@ -43,6 +44,7 @@ const modules = [
   operations,
   order,
   platform,
+  replay,
   riskdesk,
   riskengine,
   riskworkers,

@@ -9,6 +9,7 @@ import { brokerConformance, order } from "../../testkit/conformance/broker.ts";
 import { corporateActionConformance } from "../../testkit/conformance/corporate-action-records.ts";
 import { firstSeenConformance } from "../../testkit/conformance/first-seen-records.ts";
 import { foreignConformance } from "../../testkit/conformance/foreign-records.ts";
+import { marketConformance } from "../../testkit/conformance/market-records.ts";
 import { paperFaultsConformance } from "../../testkit/conformance/paper-faults-records.ts";
 import { parkedConformance } from "../../testkit/conformance/parked-records.ts";
 import { quoteConformance } from "../../testkit/conformance/quote-records.ts";
@@ -30,6 +31,10 @@ import { paperInstruments } from "./paper-instruments.ts";
 
 brokerConformance("paper, in memory", () => memoryPaperBrokerFixture());
 paperFaultsConformance("memory", async () => {
+  const { store, close } = await memoryStoreFixture({ seed: 1 });
+  return { store, close };
+});
+marketConformance("memory", async () => {
   const { store, close } = await memoryStoreFixture({ seed: 1 });
   return { store, close };
 });

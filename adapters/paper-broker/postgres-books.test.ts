@@ -8,6 +8,7 @@ import { brokerConformance, order } from "../../testkit/conformance/broker.ts";
 import { corporateActionConformance } from "../../testkit/conformance/corporate-action-records.ts";
 import { firstSeenConformance } from "../../testkit/conformance/first-seen-records.ts";
 import { foreignConformance } from "../../testkit/conformance/foreign-records.ts";
+import { marketConformance } from "../../testkit/conformance/market-records.ts";
 import { paperFaultsConformance } from "../../testkit/conformance/paper-faults-records.ts";
 import { parkedConformance } from "../../testkit/conformance/parked-records.ts";
 import { quoteConformance } from "../../testkit/conformance/quote-records.ts";
@@ -53,10 +54,11 @@ auditStandingConformance("PostgreSQL", async () => openPeer(database.address.app
 firstSeenConformance("PostgreSQL", async () => openPeer(database.address.app));
 foreignConformance("PostgreSQL", async () => openPeer(database.address.app));
 quoteConformance("PostgreSQL", async () => openPeer(database.address.app));
-// Suites share the database, and these two count what is there.
+// Suites share the database, and these count what is there.
 reportConformance("PostgreSQL", ownDatabase);
 reportRunConformance("PostgreSQL", async () => openPeer(database.address.app));
 signalConformance("PostgreSQL", ownDatabase);
+marketConformance("PostgreSQL", ownDatabase);
 async function ownDatabase() {
   const own = await testDatabase();
   const peer = openPeer(own.address.app);

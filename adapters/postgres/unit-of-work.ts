@@ -20,6 +20,7 @@ import { foreignRecords } from "./units/foreign.ts";
 import { haltRecords } from "./units/halts.ts";
 import { ledgerRecords } from "./units/ledger.ts";
 import { lossRecords } from "./units/losses.ts";
+import { marketRecords } from "./units/market.ts";
 import { omsRecords } from "./units/oms.ts";
 import { paperFaultsRecords } from "./units/paper-faults.ts";
 import { parkedRecords } from "./units/parked.ts";
@@ -92,6 +93,7 @@ export function createUnitOfWork(options: {
     configuration: configurationRecords(options.sql),
     oms: omsRecords(options.sql),
     quotes: quoteRecords(options.sql),
+    market: marketRecords(options.sql),
     research: researchRecords(options.sql),
     stops: stopRecords(options.sql),
     reconcile: reconcileRecords(options.sql),

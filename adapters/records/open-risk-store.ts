@@ -6,6 +6,7 @@ import { Defect } from "../../contracts/src/fault.ts";
 import type { BooksQueries } from "../../ports/books-queries.ts";
 import type { DatabaseCare } from "../../ports/database-care.ts";
 import type { ReferenceData } from "../../ports/reference-data.ts";
+import type { ReplayQueries } from "../../ports/replay-queries.ts";
 import type { RiskQueries } from "../../ports/risk-queries.ts";
 import type { RiskStore } from "../../ports/risk-store.ts";
 import type { SafetyReads } from "../../ports/safety-reads.ts";
@@ -15,6 +16,7 @@ import { whenPublished } from "../postgres/bus/wake.ts";
 import { createBooksQueries } from "../postgres/queries/books-queries.ts";
 import { createDatabaseCare } from "../postgres/queries/database-care.ts";
 import { createPostgresReferenceData } from "../postgres/queries/reference-store.ts";
+import { createReplayQueries } from "../postgres/queries/replay-queries.ts";
 import { createTreasuryQueries } from "../postgres/queries/treasury-queries.ts";
 import { createUnauditedChanges } from "../postgres/queries/unaudited-changes.ts";
 import { createRiskQueries } from "../postgres/risk/risk-queries.ts";
@@ -27,6 +29,7 @@ import type { OpenedStore, OpenStoreOptions } from "./open-store.ts";
 export interface OpenedRiskStore {
   readonly riskStore: RiskStore;
   readonly riskQueries: RiskQueries;
+  readonly replayQueries: ReplayQueries;
   readonly treasuryQueries: TreasuryQueries;
   readonly booksQueries: BooksQueries;
   readonly databaseCare: DatabaseCare;
@@ -40,6 +43,7 @@ export function openRiskStore(options: OpenStoreOptions, opened: OpenedStore): O
   const { pool } = opened;
   const common = {
     riskQueries: createRiskQueries(pool),
+    replayQueries: createReplayQueries(pool),
     treasuryQueries: createTreasuryQueries(pool),
     booksQueries: createBooksQueries(pool),
     databaseCare: createDatabaseCare(pool, options.clock),

@@ -148,6 +148,11 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "audit.anew.look": onlyReads,
   "audit.alarm": tells("alarmRaised"),
   "marks.alarm": tells("alarmRaised"),
+  "market.keep": unaudited(
+    "The market as it was heard; prices and news are not audited, what a decision used is in it.",
+  ),
+  "market.forget": unaudited("Forgets minutes and news of long ago; hours stay."),
+  "replay.look": onlyReads,
   "audit.standing": unaudited("How far the log has come follows from the log; when it fails that is an alarm."),
   "audit.kept": onlyReads,
   "riskengine.audit": onlyReads,
@@ -317,6 +322,8 @@ export const unauditedRecords: Readonly<Record<string, string>> = {
 /** What writes to the database beside the units of work, by its file, and why that is right. */
 export const otherWriters: Readonly<Record<string, string>> = {
   "adapters/postgres/queries/database-care.ts": "VACUUM changes no record, and the rows of a drill are nobody's.",
+  "adapters/postgres/queries/past-books.ts":
+    "The engine's books as they were once an hour, which follow from the journal.",
   "adapters/postgres/bus/outbox-insert.ts": "The outbox itself.",
   "adapters/postgres/store-transaction.ts": "The mark by which the end of a commit is found out.",
   "adapters/postgres/bus/bus-session.ts": "How far subscriptions have read.",

@@ -140,6 +140,10 @@ ListQuotes                .      .      x      x          x         x      x
 ListBars                  .      .      x      x          x         x      x
 ReadMarketData            x      x      x      x          x         x      x
 ListNews                  .      .      x      x          x         x      x
+ListTimeline              .      .      x      x          x         x      .
+GetMoment                 .      .      x      x          x         x      .
+ListReplayBars            .      .      x      x          x         x      .
+VerifyDecisions           .      .      x      x          x         x      .
 GetBooks                  .      .      x      x          x         x      x
 ListStops                 .      .      x      x          x         x      x
 EndStop                   .      .      .      x          .         .      .

@@ -9,6 +9,7 @@ export const servedBy: Readonly<Record<string, string>> = {
   HaltDesk: "operations",
   Watchdogs: "operations",
   MarketDesk: "operations",
+  Replay: "operations",
   Secrets: "operations",
   Oms: "oms",
   Treasury: "treasury",

@@ -35,7 +35,8 @@ const officer: readonly Gate[] = gatesOf("model");
  */
 export type NotReplayed = "NO_LIMIT_DECIDES" | "EARLIER_RULES";
 
-export function replayDecision(record: DecisionRecord, proposed: Envelope): Replayed | NotReplayed {
+/** Without an envelope as of a fund that had none then. */
+export function replayDecision(record: DecisionRecord, proposed: Envelope | undefined): Replayed | NotReplayed {
   const { order, decision } = partsOf(record);
   if (decision.rejecting_gate === "idempotency" || decision.rejecting_gate === "schema") return "NO_LIMIT_DECIDES";
   if (rulesOf(record.inputs) !== gateRules) return "EARLIER_RULES";
@@ -51,7 +52,7 @@ export function replayDecision(record: DecisionRecord, proposed: Envelope): Repl
     denied(early, order, second) ??
     (second === first ? undefined : deniedForPace(order, first, proposed)) ??
     denied(late, order, second) ??
-    (proposed.croVetoEnabled && hasVerdict ? denied(officer, order, second) : undefined) ?? {
+    (proposed?.croVetoEnabled === true && hasVerdict ? denied(officer, order, second) : undefined) ?? {
       approved: true,
       gate: "",
       code: "",
@@ -61,8 +62,9 @@ export function replayDecision(record: DecisionRecord, proposed: Envelope): Repl
 }
 
 /** Of an order that was judged again with the risk officer's answer all counts as it was then, but for its pace. */
-function deniedForPace(order: Order, { view }: RecordedView, proposed: Envelope): Replayed | undefined {
-  const denial = obeysLimits(order, view) ? paceDenial(order, view, proposed, noNotes) : undefined;
+function deniedForPace(order: Order, { view }: RecordedView, proposed: Envelope | undefined): Replayed | undefined {
+  const denial =
+    proposed !== undefined && obeysLimits(order, view) ? paceDenial(order, view, proposed, noNotes) : undefined;
   if (denial === undefined) return undefined;
   return { approved: false, gate: "static", code: denial.code, reason: denial.reason };
 }

@@ -57,6 +57,7 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
   listFills: { query: { fund_id: "alpha", count_max: "5" } },
   listNews: { query: { symbol: "AAPL", hours: "24" } },
   listOrders: { query: { fund_id: "alpha", count_max: "5" } },
+  listReplayBars: { query: { interval: "1m", count_max: "5" } },
   listQuotes: { query: { symbols: "AAPL,MSFT" } },
   getPositions: { query: { fund_id: "alpha" } },
   getPublicQuotes: { query: { symbols: "AAPL,MSFT" } },
@@ -98,5 +99,6 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
     query: { from_sequence: "0" },
     answer: 'id: 0\nevent: entry\ndata: {"sequence":0}\n\n',
   },
+  verifyDecisions: { body: { fund_id: "alpha" } },
   updateEnvelope: { params: { fund_id: "alpha" }, body: { version: 2, ...limits, reason } },
 };

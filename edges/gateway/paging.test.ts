@@ -60,6 +60,8 @@ const cannotGrow: Readonly<Record<string, string>> = {
   getEnvelope: "the words that one envelope allows",
   getHeadroom: "the limits of one envelope",
   getLimitUse: "the limits of the envelopes",
+  getMoment: "what one fund held and owed at one moment",
+  listReplayBars: "the newest count_max before one moment; an earlier moment has those before",
   listLosses: "the loss limits of the envelopes",
   listUnauditedChanges: "the first hundred: while there is one, nothing else matters",
   listFunds: "the funds",

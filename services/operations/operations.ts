@@ -28,6 +28,9 @@ import { startMarks } from "./marks.ts";
 import { rememberQuotes } from "./newest-quotes.ts";
 import { hearOutsideQuotes } from "./outside-quotes.ts";
 import { startParked } from "./parked/parked.ts";
+import { keepBooks } from "./replay/keep-books.ts";
+import { keepMarket } from "./replay/keep-market.ts";
+import { replayQueries } from "./replay/replay-queries.ts";
 import { restrictionHandlers } from "./restrictions.ts";
 import { riskQueries } from "./risk-queries.ts";
 import { secretQueries } from "./secrets/secrets.ts";
@@ -59,8 +62,11 @@ async function assemble(ports: ServicePorts & { readonly chat: WatchedChat }, pa
   parts.add("secrets", startSecretWatch({ ...ports, folder }));
   parts.add("leases", watchLeases(ports, createWorkerAlarms(ports)));
   const remembered = rememberQuotes(ports.quotes, ports.clock);
-  parts.add("marks", startMarks({ ...ports, quotes: remembered.quotes }));
-  const outside = parts.add("outside quotes", await hearOutsideQuotes(ports));
+  const market = parts.add("kept market", keepMarket(ports, createWorkerAlarms(ports)));
+  if (ports.replayQueries !== undefined)
+    parts.add("kept books", keepBooks({ ...ports, replayQueries: ports.replayQueries }));
+  parts.add("marks", startMarks({ ...ports, quotes: market.tapped(remembered.quotes) }));
+  const outside = parts.add("outside quotes", await hearOutsideQuotes(ports, market.hearOutside));
   const quotes = { simulated: remembered.newest, live: outside.newest, isBelieved: outside.isBelieved };
   const workers = parts.add("workers", await startWorkers(ports, quotes));
   const halts = parts.add("halts", await startHalts(ports, createWorkerAlarms(ports)));
@@ -80,6 +86,7 @@ async function assemble(ports: ServicePorts & { readonly chat: WatchedChat }, pa
       auditQueries({ ...ports, ...audit }),
       riskQueries(ports),
       marketQueries({ ...ports, ...remembered }),
+      replayQueries({ ...ports, running: market.running }),
       secretQueries({ ...ports, folder }),
       { name: "RiskWorkers", handlers: { ...workers.handlers, ...parked.handlers, ...unaudited.handlers } },
       { name: "HaltDesk", handlers: { ...haltHandlers, ...haltChanges(ports) } },

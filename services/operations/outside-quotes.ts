@@ -1,7 +1,7 @@
 // The newest prices from outside, as quotes: what the stops of LIVE funds are judged by. A mark without bid and ask is both at its price. What the
-// simulated market says is not heard here.
+// simulated market says is not heard here. Whoever writes prices down is told each that counts.
 import * as decimal from "../../contracts/src/decimal.ts";
-import { format, type Instant } from "../../contracts/src/instant.ts";
+import { format, type Instant, parse } from "../../contracts/src/instant.ts";
 import { isSimulated, type Mark, type Quote } from "../../contracts/src/records/market.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import {
@@ -31,6 +31,7 @@ interface OutsideQuotes {
 
 export async function hearOutsideQuotes(
   ports: Pick<ServicePorts, "store" | "bus" | "clock" | "referenceData" | "settings" | "log">,
+  tell: (quote: Quote, source: string) => void = () => undefined,
 ): Promise<OutsideQuotes> {
   const { bus, clock, settings } = ports;
   const sources = await followPriceSources(ports);
@@ -53,7 +54,9 @@ export async function hearOutsideQuotes(
       const mark = payload as Mark;
       if (isSimulated(mark)) return;
       await sources.look(mark);
-      if (marks.hear(mark, clock.now())) look(mark);
+      if (!marks.hear(mark, clock.now())) return;
+      tell(quoteOf(mark, parse(mark.at)), mark.source);
+      look(mark);
     },
   );
   return {

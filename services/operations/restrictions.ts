@@ -36,7 +36,7 @@ export function restrictionHandlers(ports: Ports) {
       };
       const found = await store.transact("restrictions.look", (unit) => unit.restrictions.list(query));
       if (found.length === 0) await mustKnowFund(ports, fundId);
-      return { restrictions: found.map(shown) };
+      return { restrictions: found.map(restrictionMessage) };
     },
 
     async EndRestriction(request: EndRestrictionRequest, { identity }: RpcCall): Promise<Wire | DeniedAnswer> {
@@ -59,7 +59,7 @@ export function restrictionHandlers(ports: Ports) {
       const name = JSON.stringify(restrictionId.slice(0, 64));
       if (ended === undefined) throw new Fault("NOT_FOUND", `There is no restriction ${name}.`, { retry: "never" });
       // Ended before, by whomever: that is what was asked for.
-      return shown(ended);
+      return restrictionMessage(ended);
     },
   };
 }
@@ -78,7 +78,8 @@ function namesOf(one: Restriction) {
   };
 }
 
-function shown(one: Restriction): Wire {
+/** As it is shown; of one that has ended also when, by whom and why. */
+export function restrictionMessage(one: Restriction): Wire {
   const { base, ended } = one;
   return {
     ...namesOf(one),

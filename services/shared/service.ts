@@ -32,6 +32,7 @@ import type {
 import type { Quotes } from "../../ports/quotes.ts";
 import type { Random } from "../../ports/random.ts";
 import type { ReferenceData } from "../../ports/reference-data.ts";
+import type { ReplayQueries } from "../../ports/replay-queries.ts";
 import type { RiskQueries } from "../../ports/risk-queries.ts";
 import type { RiskStore } from "../../ports/risk-store.ts";
 import type { RpcService } from "../../ports/rpc.ts";
@@ -74,6 +75,8 @@ export interface ServicePorts {
   readonly safetyReads?: SafetyReads;
   readonly riskStore: RiskStore;
   readonly riskQueries: RiskQueries;
+  /** Undefined where there is no database to read histories from. */
+  readonly replayQueries?: ReplayQueries | undefined;
   readonly referenceData: ReferenceData;
   /** Where orders can go; each is named as orders name it. */
   readonly brokers: readonly Broker[];

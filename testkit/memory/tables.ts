@@ -21,6 +21,7 @@ import type { HandledTables } from "./units/handled.ts";
 import type { InstanceTables } from "./units/instances.ts";
 import { type LedgerTables, ledgerTables } from "./units/ledger.ts";
 import { type LossTables, lossTables } from "./units/loss.ts";
+import { type MarketTables, marketTables } from "./units/market.ts";
 import { type OmsTables, omsTables } from "./units/oms.ts";
 import type { WeatherTables } from "./units/paper-faults.ts";
 import { type QuoteTables, quoteTables } from "./units/quotes.ts";
@@ -84,6 +85,7 @@ export interface MemoryTables {
   readonly flattens: FlattenTables;
   readonly oms: OmsTables;
   readonly quotes: QuoteTables;
+  readonly market: MarketTables;
   readonly ledger: LedgerTables;
   readonly losses: LossTables;
   readonly research: ResearchTables;
@@ -147,6 +149,7 @@ export function memoryTables(faults: MemoryFaults = noFaults): MemoryTables {
     flattens: flattenTables(),
     oms: omsTables(),
     quotes: quoteTables(),
+    market: marketTables(),
     ledger: ledgerTables(),
     losses: lossTables(),
     research: researchTables(),

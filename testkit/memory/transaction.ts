@@ -23,6 +23,7 @@ import { handledChanges } from "./units/handled.ts";
 import { instanceChanges } from "./units/instances.ts";
 import { ledgerChanges } from "./units/ledger.ts";
 import { lossChanges } from "./units/loss.ts";
+import { marketChanges } from "./units/market.ts";
 import { omsChanges } from "./units/oms.ts";
 import { faultsChanges } from "./units/paper-faults.ts";
 import { quoteChanges } from "./units/quotes.ts";
@@ -173,6 +174,7 @@ function unitOf(tables: MemoryTables, events: UnitOfWork["events"], tools: Recor
     ...flattenChanges(tables.flattens, tools),
     oms: omsChanges(tables.oms, tables.risk, tables.ledger, tools),
     quotes: quoteChanges(tables.quotes, tools),
+    market: marketChanges(tables.market, tools),
     ledger: ledgerChanges(tables.ledger, treasury, tools),
     losses: lossChanges(tables.losses, tools),
     research: researchChanges(tables.research, tools),

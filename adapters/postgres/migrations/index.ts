@@ -63,6 +63,9 @@ import { valuersMigration } from "./0060-valuers.ts";
 import { orderOwnersMigration } from "./0061-order-owners.ts";
 import { tokenLoginsMigration } from "./0062-token-logins.ts";
 import { priceTurnsMigration } from "./0063-price-turns.ts";
+import { keptMarketMigration } from "./0064-kept-market.ts";
+import { timelineMigration } from "./0065-timeline.ts";
+import { keptBooksMigration } from "./0066-kept-books.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -128,4 +131,7 @@ export const migrations: readonly Migration[] = [
   orderOwnersMigration,
   tokenLoginsMigration,
   priceTurnsMigration,
+  keptMarketMigration,
+  timelineMigration,
+  keptBooksMigration,
 ];

@@ -85,7 +85,8 @@ export function createRiskReads(ask: Ask, askHalts: Ask, clock: Clock): RiskRead
   };
 }
 
-const entryColumns =
+/** Of a whole row of the journal, as `rowOf` reads it. */
+export const entryColumns =
   "id, kind, at_us, fund_id, order_id, key_hash, body_hash, event_id, approved, code, fill_id, payload";
 
 type JournalReads = Pick<
@@ -180,7 +181,7 @@ function journalReads(ask: Ask, clock: Clock): JournalReads {
   };
 }
 
-interface RawEntry {
+export interface RawEntry {
   readonly id: string;
   readonly kind: number;
   readonly at_us: string;
@@ -195,7 +196,7 @@ interface RawEntry {
   readonly payload: Buffer;
 }
 
-function rowOf(raw: RawEntry): JournalRow {
+export function rowOf(raw: RawEntry): JournalRow {
   return {
     id: BigInt(raw.id),
     kind: kindNames[raw.kind] ?? "release",

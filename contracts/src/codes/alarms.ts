@@ -193,6 +193,7 @@ export const alarms = {
   ),
   SIGNAL_SILENT: alarm("critical", "A strategy's alerts have stopped coming while its market is open."),
   QUOTES_SILENT: alarm("warning", "Prices have stopped coming."),
+  BARS_NOT_KEPT: alarm("warning", "Prices that were heard could not be written down for later."),
 
   // The watchdogs, one each.
   WATCHDOG_PREDICTIVE_HEALTH: alarm("warning", "NAV left the 99 % interval of its backtest."),

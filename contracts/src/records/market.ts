@@ -97,6 +97,9 @@ export type Bar = z.infer<typeof bar>;
 /** The public API quotes it always, so that programs can be tried where nothing trades. It is no instrument. */
 export const testSymbol = "TEST";
 
+/** The symbol of kept bars that say that somebody listened in their time; their prices mean nothing. */
+export const listeningSymbol = "";
+
 /** Sources of prices, the first before the others: tokens' names over gRPC, logins' over NATS. */
 export const pricedBy = z
   .array(idText)

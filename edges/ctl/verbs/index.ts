@@ -76,6 +76,10 @@ import { paperInjectSlowQueries } from "./paper-inject-slow-queries.ts";
 import { paperFaultsSet } from "./paper-weather-set.ts";
 import { paperFaultsShow } from "./paper-weather-show.ts";
 import { platformServicesList } from "./platform-services-list.ts";
+import { replayBars } from "./replay-bars.ts";
+import { replayMoment } from "./replay-moment.ts";
+import { replayTimeline } from "./replay-timeline.ts";
+import { replayVerify } from "./replay-verify.ts";
 import { reportAlphaDecay } from "./report-alpha-decay.ts";
 import { reportFactorAttribution } from "./report-factor-attribution.ts";
 import { reportList } from "./report-list.ts";
@@ -211,6 +215,10 @@ export const verbs: readonly Verb[] = [
   riskengineEnvelopeDiff,
   riskengineEnvelopeHistory,
   riskengineEnvelopeReplay,
+  replayTimeline,
+  replayMoment,
+  replayBars,
+  replayVerify,
   riskengineHeadroom,
   riskengineUseList,
   riskengineThrottleRelease,

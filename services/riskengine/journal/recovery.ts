@@ -8,9 +8,9 @@ import { parseJson } from "../../../contracts/src/parse-json.ts";
 import type { Engine } from "../../../core/engine/engine.ts";
 import { type EngineSnapshot, isWhole } from "../../../core/engine/snapshot.ts";
 import type { JournalRow, SeenKey, Snapshot } from "../../../ports/risk-store.ts";
+import { foldJournal } from "../../shared/journal-fold.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import { isReported, unpublishedMax } from "../approvals/approval-events.ts";
-import { foldJournal } from "./journal-fold.ts";
 
 type Ports = Pick<ServicePorts, "riskStore" | "timers" | "clock" | "log" | "crash">;
 

@@ -1,11 +1,11 @@
 // The journal, folded into an engine's books: what is done live when an entry becomes durable, done again from what was written.
 
-import { Defect, messageOf } from "../../../contracts/src/fault.ts";
-import { DecisionRecord } from "../../../contracts/src/generated/svc/v1/riskdesk.ts";
-import { parse } from "../../../contracts/src/instant.ts";
-import { parseJson } from "../../../contracts/src/parse-json.ts";
-import { riskBlock, riskBlockEnded } from "../../../contracts/src/records/block.ts";
-import type { ApprovalEnded, ApprovalExpired } from "../../../contracts/src/records/order.ts";
+import { Defect, messageOf } from "../../contracts/src/fault.ts";
+import { DecisionRecord } from "../../contracts/src/generated/svc/v1/riskdesk.ts";
+import { parse } from "../../contracts/src/instant.ts";
+import { parseJson } from "../../contracts/src/parse-json.ts";
+import { riskBlock, riskBlockEnded } from "../../contracts/src/records/block.ts";
+import type { ApprovalEnded, ApprovalExpired } from "../../contracts/src/records/order.ts";
 import {
   approvalEnded,
   approvalExpired,
@@ -15,9 +15,9 @@ import {
   orderTransition,
   throttleReleased,
   unsentEndOf,
-} from "../../../contracts/src/records/order.ts";
-import type { Engine } from "../../../core/engine/engine.ts";
-import type { JournalRow, RiskStore } from "../../../ports/risk-store.ts";
+} from "../../contracts/src/records/order.ts";
+import type { Engine } from "../../core/engine/engine.ts";
+import type { JournalRow, RiskStore } from "../../ports/risk-store.ts";
 
 const decoder = new TextDecoder();
 
@@ -73,7 +73,8 @@ function foldFill(engine: Engine, heard: unknown): void {
 }
 
 /** An entry that cannot be read is a Defect: going on without it would be trading on wrong books. */
-function applyRow(engine: Engine, row: JournalRow): void {
+/** One entry, as it was applied live. */
+export function applyRow(engine: Engine, row: JournalRow): void {
   try {
     if (row.kind === "decision") {
       const { order, decision, asked_by: askedBy } = DecisionRecord.decode(row.payload);
