@@ -84,10 +84,11 @@ async function askAll(platform: Platform, watched: string, progress: (line: stri
     let status = 0;
     for (let count = 0; count < (rank(operation) === -1 ? times : 1); count += 1) {
       const began = Date.now();
+      const watchedNow = new Set(readdirSync(watched));
       status = await send(operation, body, access_token);
       // tidy: sleeps because what a request caused ends after its answer
       await pause(afterMs);
-      seen.push(longestSince(watched, began));
+      seen.push(longestSince(watched, watchedNow, began));
     }
     rows.push({
       route: operation.name,
@@ -133,16 +134,17 @@ function addressOf({ baseUrl, path, parameters }: FuzzedOperation): string {
   return `${baseUrl}${filled}${query.size === 0 ? "" : `?${query}`}`;
 }
 
-function longestSince(watched: string, began: number): Readonly<Record<string, number>> {
+/** Of processes that ran before: what a start takes is no request's. */
+function longestSince(watched: string, files: ReadonlySet<string>, began: number): Readonly<Record<string, number>> {
   const longest: Record<string, number> = {};
-  for (const { service, endedAt, ms } of stretches(watched)) {
+  for (const { service, endedAt, ms } of stretches(watched, files)) {
     if (endedAt >= began) longest[service] = Math.max(longest[service] ?? 0, ms);
   }
   return longest;
 }
 
-function stretches(watched: string): readonly Stretch[] {
-  return readdirSync(watched).flatMap((name) =>
+function stretches(watched: string, files: ReadonlySet<string>): readonly Stretch[] {
+  return [...files].flatMap((name) =>
     readFileSync(join(watched, name), "utf8")
       .split("\n")
       .filter((text) => text !== "")

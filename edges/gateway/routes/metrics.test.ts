@@ -1,6 +1,7 @@
 // One page of metrics out of many registries, also when one of them is silent or talks nonsense.
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
+import { systemTimers } from "../../../adapters/system/timers.ts";
 import type { HttpRequest } from "../../../ports/http.ts";
 import type { Log, LogFields } from "../../../ports/log.ts";
 import { metricsPage } from "./metrics.ts";
@@ -37,6 +38,7 @@ function logTo(lines: LogFields[]): Log {
 async function page(collected: Readonly<Record<string, string | undefined>>, lines: LogFields[] = []) {
   return metricsPage({
     log: logTo(lines),
+    timers: systemTimers(),
     expectedServices: ["riskengine", "operations"],
     collectMetrics: async () => collected,
     ownMetrics: () => registryJson(7),

@@ -9,7 +9,7 @@ import type { Route } from "../../../ports/http.ts";
 import { defineRoute } from "../define-route.ts";
 import type { GatewayParts } from "../parts.ts";
 
-type MetricsParts = Pick<GatewayParts, "log" | "expectedServices" | "collectMetrics" | "ownMetrics">;
+type MetricsParts = Pick<GatewayParts, "log" | "timers" | "expectedServices" | "collectMetrics" | "ownMetrics">;
 
 /** What a registry writes as JSON. A figure that is not a number (JSON has no NaN) arrives as null. */
 const metricsJson = z.array(
@@ -41,11 +41,18 @@ export function metricsPage(parts: MetricsParts): Route {
     handle: async () => {
       const [own, services] = await Promise.all([parts.ownMetrics(), parts.collectMetrics()]);
       const read = new Map<string, MetricsJson | undefined>([["gateway", parse("gateway", own, parts)]]);
-      for (const name of parts.expectedServices) read.set(name, parse(name, services[name], parts));
+      for (const name of parts.expectedServices) {
+        await turnOfOthers(parts);
+        read.set(name, parse(name, services[name], parts));
+      }
+      await turnOfOthers(parts);
       return { status: 200, body: await merge(read), contentType: Registry.PROMETHEUS_CONTENT_TYPE };
     },
   });
 }
+
+/** One process's figures are a few milliseconds of work; whoever halts does not wait for all of them. */
+const turnOfOthers = ({ timers }: MetricsParts): Promise<void> => new Promise((resolve) => timers.soon(resolve));
 
 function parse(service: string, json: string | undefined, parts: MetricsParts): MetricsJson | undefined {
   if (json === undefined) return undefined;

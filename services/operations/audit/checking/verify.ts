@@ -74,8 +74,8 @@ export interface VerifyOptions {
   readonly trusted?: (checkpoint: StoredCheckpoint) => void;
 }
 
-/** Rows of one read; the next page is on its way while one is looked at. */
-const pageRows = 1000;
+/** Rows of one read; the next page is on its way while one is looked at. Nobody else has a turn while a page is: halts are answered in this process. */
+const pageRows = 250;
 const pageCheckpoints = 200;
 
 export async function verifyLog(ports: VerifyLogPorts, options: VerifyOptions = {}): Promise<Verdict> {
