@@ -11,6 +11,8 @@ export interface FieldError {
 type Issue = z.core.$ZodIssue;
 
 const errorCountMax = 20;
+/** Enough to find so many fields in: a list of thousands may have something wrong with every entry. */
+const issueCountMax = 200;
 const nameLengthMax = 64;
 const secretName = /totp|code|token|password|proof|secret/i;
 /** How the library begins its own sentences; any other sentence is the schema author's, and better than what we could make. */
@@ -18,7 +20,7 @@ const libraryWords = /^(Invalid|Too|Unrecognized)\b/;
 
 export function fieldErrors(place: string, issues: readonly Issue[], value: unknown): readonly FieldError[] {
   const secrets = secretsIn(value);
-  const errors = issues.flatMap((issue) => errorsOf(place, issue, secrets));
+  const errors = issues.slice(0, issueCountMax).flatMap((issue) => errorsOf(place, issue, secrets));
   // A value of the wrong type often fails its other checks too; what is wrong first is what helps.
   const first = new Map(errors.toReversed().map((error) => [error.field, error]));
   return errors.filter((error) => first.get(error.field) === error).slice(0, errorCountMax);

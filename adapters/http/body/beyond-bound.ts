@@ -3,47 +3,48 @@
 //
 //  1. Every byte is looked at once, and of a body that holds too much the part that does is looked at once more, to say how much it holds.
 //  2. Of JSON the answer is that of a count of its values. Of what is no JSON it may be anything: whoever reads it next complains.
-//  3. A value where no such value is declared is left to the schema, which says so in its own words, up to `strayMax` of them.
+//  3. A value of a kind that is not declared where it stands is left to the schema, which says so in its own words, up to `strayMax` of them in all.
+import type { AnyMost } from "../../../contracts/src/bounds/at-most.ts";
 import { parseJson } from "../../../contracts/src/parse-json.ts";
 import type { Bound } from "./bound.ts";
 
 export interface Beyond {
   readonly path: readonly (string | number)[];
   readonly most: number;
-  readonly unit: "entries" | "members" | "values" | "characters" | "levels";
+  readonly unit: "entries" | "members" | "values" | "characters" | "levels" | "strays";
   /** How many there are; absent where that would have to be read first. */
   readonly sent?: number;
 }
 
 /** Twice as deep as anything that is taken; a bound for whatever walks the value later. */
 export const levelsMax = 64;
-/** Values inside lists and objects that stand where none is declared, over the whole body. */
+/** Values of a kind that is not declared where they stand, with all that is inside them. */
 const strayMax = 100;
 
-/** What has an end of its own: a list, an object, or free JSON with all that is inside. */
+/** What has an end of its own: the entries of a list, the members of an object, or all the values or characters of free JSON. */
 interface Budget {
   readonly most: number;
-  readonly unit: Beyond["unit"];
+  readonly unit: "entries" | "members" | "values" | "characters";
   /** Where its content begins, and how many levels stood open there. */
   readonly from: number;
   readonly level: number;
-  readonly isDeep: boolean;
-  readonly purse: Purse;
+  left: number;
+  /** Of characters: whether they were counted one by one, and not by their bytes, of which none takes less than one. */
+  isExact: boolean;
 }
 
-/** What is left of a budget, or of several together. */
-interface Purse {
-  left: number;
+/** Free JSON, with all that is inside. */
+interface Free {
+  readonly values: Budget;
+  readonly characters: Budget;
 }
 
 interface Level {
   readonly isObject: boolean;
-  readonly bound: Bound;
-  /** What its own entries or members count against, and what every value in it does. */
+  /** Of a list or an object that is declared; what is inside any other is free JSON, or astray. */
+  readonly bound: Bound | undefined;
   readonly own: Budget | undefined;
-  readonly deep: Budget | undefined;
-  /** Of the texts and names of free JSON. */
-  readonly characters: Budget | undefined;
+  readonly free: Free | undefined;
   /** The element, or where the name of the member stands. */
   index: number;
   nameFrom: number;
@@ -51,6 +52,15 @@ interface Level {
   isNameNext: boolean;
   /** Of the member whose value comes next. */
   next: Bound;
+}
+
+type Kind = "text" | "scalar" | "list" | "object";
+
+function takes({ characters, scalar, list, members, any }: Bound, kind: Kind): boolean {
+  if (any !== undefined && (kind === "object" || !any.isObject)) return true;
+  if (kind === "text") return characters !== undefined;
+  if (kind === "scalar") return scalar === true;
+  return (kind === "list" ? list : members) !== undefined;
 }
 
 const none: Bound = {};
@@ -65,7 +75,7 @@ const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
 /** A look has a place, what is open there, and what is left to spend: too much for a function to pass around. */
 class Look {
   private readonly levels: Level[] = [];
-  private readonly stray: Purse = { left: strayMax };
+  private straysLeft = strayMax;
   private beyond: Beyond | undefined;
   private readonly bytes: Buffer;
   private readonly root: Bound;
@@ -101,7 +111,7 @@ class Look {
         return at + 1;
       default:
         if (isBetween(byte)) return at + 1;
-        this.countValue(level);
+        this.countValue(level, "scalar");
         return endOfWord(this.bytes, at);
     }
   }
@@ -110,8 +120,8 @@ class Look {
     const end = endOfText(this.bytes, begin);
     if (level?.isNameNext === true) this.lookAtName(begin + 1, end - 1, level);
     else {
-      const bound = this.countValue(level);
-      this.spendCharacters(begin + 1, end - 1, bound.characters, level);
+      const bound = this.countValue(level, "text");
+      this.spendCharacters(begin + 1, end - 1, bound.characters, level?.free);
     }
     return end;
   }
@@ -121,49 +131,51 @@ class Look {
     level.nameFrom = from;
     level.nameTo = to;
     this.spend(level.own);
-    const { members } = level.bound;
-    const known =
-      members === undefined || members.known.size === 0 ? undefined : members.known.get(textOf(this.bytes, from, to));
+    const members = level.bound?.members;
+    const isNamed = members !== undefined && members.known.size > 0;
+    const known = isNamed ? members.known.get(textOf(this.bytes, from, to)) : undefined;
     level.next = known ?? members?.others?.each ?? none;
-    this.spendCharacters(from, to, known === undefined ? members?.others?.characters : undefined, level);
+    this.spendCharacters(from, to, known === undefined ? members?.others?.characters : undefined, level.free);
   }
 
   /** One more value; what may stand in its place. */
-  private countValue(level: Level | undefined): Bound {
-    if (level === undefined) return this.root;
-    if (!level.isObject) {
+  private countValue(level: Level | undefined, kind: Kind): Bound {
+    if (level !== undefined && !level.isObject) {
       level.index += 1;
       this.spend(level.own);
     }
-    this.spend(level.deep);
-    return level.isObject ? level.next : (level.bound.list?.each ?? none);
+    if (level?.free !== undefined) {
+      this.spend(level.free.values);
+      return none;
+    }
+    const declared = level?.isObject === true ? level.next : (level?.bound?.list?.each ?? none);
+    const bound = level === undefined ? this.root : declared;
+    if (!takes(bound, kind)) this.countStray();
+    return bound;
+  }
+
+  private countStray(): void {
+    this.straysLeft -= 1;
+    if (this.straysLeft >= 0 || this.beyond !== undefined) return;
+    this.beyond = { path: this.pathTo(this.levels.length), most: strayMax, unit: "strays" };
   }
 
   private open(isObject: boolean, at: number, level: Level | undefined): void {
-    const bound = this.countValue(level);
+    const kind = isObject ? "object" : "list";
+    const bound = this.countValue(level, kind);
     if (this.beyond !== undefined) return;
     if (this.levels.length >= levelsMax) {
       this.beyond = { path: [], most: levelsMax, unit: "levels", sent: deepest(this.bytes) };
       return;
     }
-    const from = at + 1;
-    const budget = (most: number, unit: Beyond["unit"], isDeep: boolean, purse: Purse = { left: most }): Budget => {
-      return { most, unit, from, level: this.levels.length, isDeep, purse };
-    };
     const declared = isObject ? bound.members : bound.list;
-    const own = declared === undefined ? undefined : budget(declared.most, isObject ? "members" : "entries", false);
-    const { any } = bound;
-    const isFree = declared === undefined && any !== undefined;
-    // Inside free JSON everything counts against it; what is declared nowhere counts against what any body may have of that.
-    const outer = level?.deep ?? budget(strayMax, "values", true, this.stray);
-    const undeclared = isFree ? budget(any.values, "values", true) : outer;
-    const characters = isFree ? budget(any.characters, "characters", true) : level?.characters;
+    const isFree = declared === undefined && level?.free === undefined && takes(bound, kind);
+    const place = { from: at + 1, level: this.levels.length };
     this.levels.push({
       isObject,
-      bound: declared === undefined ? none : bound,
-      own,
-      deep: declared === undefined ? undeclared : undefined,
-      characters: declared === undefined ? characters : undefined,
+      bound: declared && bound,
+      own: declared && budgetOf(declared.most, isObject ? "members" : "entries", place),
+      free: isFree && bound.any !== undefined ? freeOf(bound.any, place) : level?.free,
       index: -1,
       nameFrom: 0,
       nameTo: 0,
@@ -172,25 +184,30 @@ class Look {
     });
   }
 
-  private spend(budget: Budget | undefined, amount = 1): void {
+  private spend(budget: Budget | undefined): void {
     if (budget === undefined || this.beyond !== undefined) return;
-    const { most, unit, from, level, isDeep, purse } = budget;
-    purse.left -= amount;
-    if (purse.left >= 0) return;
-    const path = this.pathTo(level);
-    this.beyond =
-      unit === "characters" ? { path, most, unit } : { path, most, unit, sent: entriesFrom(this.bytes, from, isDeep) };
+    budget.left -= 1;
+    if (budget.left >= 0) return;
+    const { most, unit, from, level } = budget;
+    this.beyond = { path: this.pathTo(level), most, unit, sent: entriesFrom(this.bytes, from, unit === "values") };
   }
 
-  private spendCharacters(from: number, to: number, most: number | undefined, level: Level | undefined): void {
+  private spendCharacters(from: number, to: number, most: number | undefined, free: Free | undefined): void {
     if (this.beyond !== undefined) return;
-    const { characters } = level ?? {};
-    // No character takes less than a byte.
-    if (characters === undefined && (most === undefined || to - from <= most)) return;
-    const sent = unitsIn(this.bytes, from, to);
-    if (most !== undefined && sent > most) {
-      this.beyond = { path: this.pathTo(this.levels.length), most, unit: "characters", sent };
-    } else this.spend(characters, sent);
+    if (most !== undefined && to - from > most) {
+      const sent = unitsIn(this.bytes, from, to);
+      if (sent > most) this.beyond = { path: this.pathTo(this.levels.length), most, unit: "characters", sent };
+    }
+    if (free === undefined) return;
+    const { characters } = free;
+    characters.left -= characters.isExact ? unitsIn(this.bytes, from, to) : to - from;
+    if (characters.left >= 0) return;
+    if (!characters.isExact) {
+      characters.isExact = true;
+      characters.left = characters.most - unitsBetween(this.bytes, characters.from, to);
+    }
+    if (characters.left >= 0) return;
+    this.beyond = { path: this.pathTo(characters.level), most: characters.most, unit: "characters" };
   }
 
   private pathTo(level: number): readonly (string | number)[] {
@@ -198,6 +215,14 @@ class Look {
       .slice(0, level)
       .map((one) => (one.isObject ? textOf(this.bytes, one.nameFrom, one.nameTo) : one.index));
   }
+}
+
+function budgetOf(most: number, unit: Budget["unit"], { from, level }: Pick<Budget, "from" | "level">): Budget {
+  return { most, unit, from, level, left: most, isExact: false };
+}
+
+function freeOf({ values, characters }: AnyMost, place: Pick<Budget, "from" | "level">): Free {
+  return { values: budgetOf(values, "values", place), characters: budgetOf(characters, "characters", place) };
 }
 
 /** Spaces, and the colon, after which nothing is known that was not known before. */
@@ -217,10 +242,10 @@ function endOfWord(bytes: Buffer, begin: number): number {
 
 /** Just behind its closing quotation mark. */
 function endOfText(bytes: Buffer, begin: number): number {
-  for (let at = bytes.indexOf(quote, begin + 1); at !== -1; at = bytes.indexOf(quote, at + 1)) {
-    let backslashes = 0;
-    while (bytes[at - 1 - backslashes] === backslash) backslashes += 1;
-    if (backslashes % 2 === 0) return at + 1;
+  for (let at = begin + 1; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === quote) return at + 1;
+    if (byte === backslash) at += 1;
   }
   return bytes.length + 1;
 }
@@ -247,6 +272,17 @@ function unitsIn(bytes: Buffer, from: number, to: number): number {
       at += bytes[at + 1] === 0x75 ? 5 : 1;
       units += 1;
     } else if (byte < 0x80 || byte >= 0xc0) units += byte >= 0xf0 ? 2 : 1;
+  }
+  return units;
+}
+
+/** The same of every text and name between two places. */
+function unitsBetween(bytes: Buffer, from: number, to: number): number {
+  let units = 0;
+  for (let at = bytes.indexOf(quote, from); at !== -1 && at < to; at = bytes.indexOf(quote, at)) {
+    const end = endOfText(bytes, at);
+    units += unitsIn(bytes, at + 1, end - 1);
+    at = end;
   }
   return units;
 }

@@ -9,9 +9,11 @@ import { longestMatch } from "./longest-match.ts";
 export interface Bound {
   /** Of a text. */
   readonly characters?: number;
+  /** A number, a boolean or null. */
+  readonly scalar?: true;
   readonly list?: { readonly most: number; readonly each: Bound };
   readonly members?: Members;
-  readonly any?: AnyMost;
+  readonly any?: AnyMost & { readonly isObject: boolean };
 }
 
 interface Members {
@@ -28,7 +30,7 @@ const formedMin = 256;
 
 export function boundOf(schema: z.ZodType, place = "body"): Bound {
   const most = mostOf(schema);
-  if (most !== undefined && "any" in most) return most;
+  if (most !== undefined && "any" in most) return { any: { ...most.any, isObject: isObject(schema) } };
   if (most !== undefined && "characters" in most) return most;
   if (schema instanceof z.ZodArray) return listBound(schema, place);
   if (schema instanceof z.ZodObject) return objectBound(schema, place);
@@ -36,11 +38,15 @@ export function boundOf(schema: z.ZodType, place = "body"): Bound {
   if (schema instanceof z.ZodUnion) {
     return schema.options.map((one) => boundOf(one as z.ZodType, place)).reduce(wider, {});
   }
+  if (schema instanceof z.ZodNullable) return wider(boundOf(schema.unwrap() as z.ZodType, place), { scalar: true });
   const inner = innerOf(schema);
   if (inner !== undefined) return boundOf(inner, place);
-  if (countless.some((known) => schema instanceof known)) return {};
+  if (scalars.some((known) => schema instanceof known)) return { scalar: true };
+  if (schema instanceof z.ZodEnum || schema instanceof z.ZodLiteral) return { characters: formedMin, scalar: true };
   return { characters: charactersOf(schema, place) };
 }
+
+const isObject = (schema: z.ZodType): boolean => schema instanceof z.ZodRecord || schema instanceof z.ZodObject;
 
 function unbounded(place: string): Defect {
   return new Defect(
@@ -48,12 +54,10 @@ function unbounded(place: string): Defect {
   );
 }
 
-const countless = [z.ZodNumber, z.ZodBoolean, z.ZodNull, z.ZodUndefined, z.ZodNever];
+const scalars = [z.ZodNumber, z.ZodBoolean, z.ZodNull, z.ZodUndefined, z.ZodNever];
 
 function innerOf(schema: z.ZodType): z.ZodType | undefined {
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault) {
-    return schema.unwrap() as z.ZodType;
-  }
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault) return schema.unwrap() as z.ZodType;
   if (schema instanceof z.ZodPipe) return schema.in as z.ZodType;
   return undefined;
 }
@@ -83,7 +87,6 @@ function lengthMaxOf(schema: z.ZodType): number {
 const formats: Readonly<Record<string, number>> = { date: 10, "date-time": 64 };
 
 function charactersOf(schema: z.ZodType, place: string): number {
-  if (schema instanceof z.ZodEnum || schema instanceof z.ZodLiteral) return formedMin;
   if (schema._zod.def.type !== "string") throw unbounded(place);
   const maximum = lengthMaxOf(schema);
   if (maximum < Number.POSITIVE_INFINITY) return maximum;
@@ -99,7 +102,8 @@ function charactersOf(schema: z.ZodType, place: string): number {
 }
 
 function listBound(schema: z.ZodArray, place: string): Bound {
-  const maximum = lengthMaxOf(schema);
+  const most = mostOf(schema);
+  const maximum = most !== undefined && "entries" in most ? most.entries : lengthMaxOf(schema);
   if (maximum === Number.POSITIVE_INFINITY) throw unbounded(place);
   return { list: { most: maximum, each: boundOf(schema.element as z.ZodType, `${place}[]`) } };
 }
@@ -136,6 +140,7 @@ function wider(one: Bound, other: Bound): Bound {
       : widerMembers(one.members, other.members);
   const any = one.any ?? other.any;
   return {
+    ...(one.scalar === true || other.scalar === true ? { scalar: true } : {}),
     ...(characters === undefined ? {} : { characters }),
     ...(list === undefined ? {} : { list }),
     ...(members === undefined ? {} : { members }),

@@ -14,9 +14,13 @@ export function refuseBeyond(bytes: Buffer, bound: Bound): void {
 
 function errorOf({ path, most, unit, sent }: Beyond): FieldError {
   const has = sent === undefined ? "it has more" : `${sent} were sent`;
+  const expected =
+    unit === "strays"
+      ? `no more values of a kind that is not taken here: ${most} came before`
+      : `at most ${most} ${unit}, and ${has}`;
   // A name may itself be what cannot be written.
   const field = fieldName("body", path).replaceAll(/\p{Surrogate}/gu, "\ufffd");
-  return { field, expected: `at most ${most} ${unit}, and ${has}` };
+  return { field, expected };
 }
 
 /** What is wrong with which field, of a body that was refused for what it holds. */

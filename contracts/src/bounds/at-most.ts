@@ -12,6 +12,8 @@ export interface AnyMost {
 export type Most =
   /** Of a text. */
   | { readonly characters: number }
+  /** Of a list of which the reference names no maximum, because none was named before. */
+  | { readonly entries: number }
   /** Of members of any name. */
   | { readonly members: number }
   | { readonly any: AnyMost };

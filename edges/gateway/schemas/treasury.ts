@@ -33,14 +33,17 @@ export const kindParams = z.strictObject({
   kind: referenceKind.meta({ description: "Which kind of reference data." }),
 });
 
-const contentMost = { any: { values: 1_000_000, characters: mostIn("ReferenceDocument", "content_json") } };
+/** As many as fit: none is shorter than 26 bytes. */
+const rowsMax = 40_000;
+/** A calendar has its holidays in one record. */
+const rowMost = { any: { values: 100_000, characters: mostIn("ReferenceDocument", "content_json") } };
 const contentText = "The whole content of the kind; what is not in it is gone.";
 
 export const setReferenceDataBody = z.strictObject({
   version: countNumber.meta({ description: "The current version plus 1; anything else is a conflict." }),
   // Which records a kind has is for its service to say: here they are only counted, while they are read.
   content: asItIs(
-    atMost(z.array(z.record(z.string(), z.unknown())), contentMost),
+    atMost(z.array(atMost(z.record(z.string(), z.unknown()), rowMost)), { entries: rowsMax }),
     "its handler knows what of it is new",
   ).meta({ description: contentText }),
   reason: typed(z.string().max(10_000))
