@@ -225,6 +225,7 @@ export function honestSide(worlds: Worlds, prng: Prng): Desk {
       subjects.fillsBusted,
       (world): FillBusted => ({
         ...shown,
+        fill_id: world.idOf(fill_id),
         at: world.now(),
       }),
     );

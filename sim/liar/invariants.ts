@@ -5,7 +5,6 @@
 //  3. accepted_fills_are_booked: a fill that was answered `accepted` is in the journal, or listed where people see it.
 //  4. blocks_end: every block that a lie opened ends by itself or by its command; the world without lies has none.
 //  5. ids_are_their_content: other content under an id that was used is not answered `accepted` (lies.ts).
-import { waitsBehind } from "../../adapters/transport/put-aside.ts";
 import type { Approval, Approvals, Block } from "../../contracts/src/generated/svc/v1/riskengine.ts";
 import type { Complaint, Desk, Worlds } from "./desk.ts";
 import { symbols, type World } from "./world.ts";
@@ -36,46 +35,6 @@ export async function acceptedFillsAreBooked(world: World): Promise<Complaint> {
   const listed = world.tables.parked.map(({ payload }) => payload);
   const missing = ids.find((id) => !booked.has(id) && !listed.some((payload) => payload.includes(`"${id}"`)));
   return missing === undefined ? undefined : `accepted_fills_are_booked: ${missing} is neither booked nor listed`;
-}
-
-/**
- * A fill that cannot be taken holds the fills of its fund, whoever published them: people discard it while the liar goes on. What waits behind it is not theirs to
- * discard: the desk's own fills are there too. Whether anything is held still.
- */
-export async function discardHeld({ lied: { fixture, tables, time, finish } }: Pick<Worlds, "lied">): Promise<boolean> {
-  const held = tables.parked.filter(({ state }) => state === "HELD");
-  const lanes = new Map([...held].reverse().map((row) => [`${row.subscription} ${row.lane}`, row]));
-  for (const { subscription, eventId, error } of lanes.values()) {
-    if (error === waitsBehind) continue;
-    const how = { at: time.clock.now(), by: "operator:duty", reason: "a lie" };
-    const discard = fixture.outside.store.transact("discard", (unit) =>
-      unit.parked.discard(subscription, eventId, how),
-    );
-    await finish(discard);
-  }
-  return held.length > 0;
-}
-
-/** Numbers that never come: that needs no judgement of a figure. */
-export async function acceptGaps({ lied }: Pick<Worlds, "lied">): Promise<void> {
-  for (const block of await lied.blocks()) if (block.gap !== undefined) await accept(lied, block);
-}
-
-/** What a lie blocks, as people end it when they have looked: the rest ends by itself. */
-export async function endBlocks(worlds: Pick<Worlds, "lied">): Promise<void> {
-  await acceptGaps(worlds);
-  const seen = new Set<string>();
-  for (const block of await worlds.lied.blocks()) {
-    if (block.block_id === undefined || seen.has(block.block_id)) continue;
-    seen.add(block.block_id);
-    await accept(worlds.lied, block);
-  }
-}
-
-/** With the second factor, and of a gap what it shows. */
-export async function accept({ fixture, life }: World, { block_id: id = "", gap }: Block): Promise<void> {
-  const shown = gap === undefined ? undefined : [{ block_id: id, missing: [...gap.missing] }];
-  await fixture.accept(life(), [id], "looked at, and kept", shown);
 }
 
 const blockText = ({ code, scope, fund_id: fundId = "", symbol = "", reason }: Block): string =>

@@ -294,13 +294,11 @@ export const lies: readonly Lie[] = [
   {
     name: "price-high",
     sentence: "a price is five times as high",
-    waitsFor: "room beside a price that was not believed is what it would be without it",
     tell: (own) => price(own, ["5", "1.2", "100"]),
   },
   {
     name: "price-low",
     sentence: "a price is a fifth",
-    waitsFor: "room beside a price that was not believed is what it would be without it",
     tell: (own) => price(own, ["0.2", "0.9", "0.01"]),
   },
   { name: "price-impossible", sentence: "a price of nothing or less", tell: (own) => price(own, ["0", "-1"]) },
@@ -311,7 +309,6 @@ export const lies: readonly Lie[] = [
   {
     name: "id-squatted",
     sentence: "a fill under the id that a fill of the desk will have",
-    waitsFor: "fill ids by source",
     tell: squatted,
   },
 ];

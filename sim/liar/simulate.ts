@@ -3,16 +3,9 @@
 import type { Fill } from "../../contracts/src/records/order.ts";
 import { prng } from "../../testkit/virtual/prng.ts";
 import { type Complaint, type Desk, honestSide, type Worlds } from "./desk.ts";
-import {
-  acceptedFillsAreBooked,
-  acceptGaps,
-  blocksHaveEnded,
-  discardHeld,
-  endBlocks,
-  honestOpenNone,
-  ordersAreTheirAskers,
-} from "./invariants.ts";
+import { acceptedFillsAreBooked, blocksHaveEnded, honestOpenNone, ordersAreTheirAskers } from "./invariants.ts";
 import { currentLies, type Liar, type Lie } from "./lies.ts";
+import { acceptGaps, discardHeld, endBlocks } from "./people.ts";
 import type { PlantedLiarBug } from "./planted-bugs.ts";
 import { openFixture } from "./world.ts";
 
@@ -35,9 +28,16 @@ export interface LiarReport {
   readonly violation?: string;
 }
 
+/** Between two steps, now and then: polls, grace times and confirmations come round in it. What waits costs more than what happens. */
+const longMs = 3_000;
 const marketEvery = 2;
 const valuesEvery = 5;
 const lookEvery = 10;
+/**
+ * In it the honest side's prices and values reach both worlds, so that an order is judged by the same ones: whether a value or an order comes first by a millisecond
+ * differs without any lie.
+ */
+const heardMs = 20;
 /** Values, prices and grace times come round in it. */
 const settleMs = 24_000;
 /** A lane that stopped again and again is tried with pauses of up to half a minute. */
@@ -76,9 +76,10 @@ export async function simulateLiar(run: LiarRun): Promise<LiarReport> {
   }
 
   async function step(index: number): Promise<void> {
-    await pass(40 + random.below(260));
+    await pass(random.chance(0.03) ? random.below(longMs) : 5 + random.below(90));
     if (index % marketEvery === 0) await desk.market();
     if (index % valuesEvery === 0) await desk.tellValues();
+    await pass(heardMs);
     if (random.chance(0.1)) await lie();
     complaint ??= await desk.act();
     if (random.chance(0.05)) await lie();

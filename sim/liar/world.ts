@@ -106,6 +106,8 @@ export async function openFixture({ seed, plantedBug }: WorldOptions) {
   /** Fills that were answered `accepted`, by id. */
   const acceptedFills = new Set<string>();
   const sequences = new Map<string, number>();
+  /** Fills that were published under another id, because theirs was used. */
+  const renamed = new Map<string, string>();
 
   async function publish<Payload>(by: Identity, { id, subject, payload, dryRun = false }: Sent<Payload>) {
     const payload_json = typeof payload === "string" ? payload : JSON.stringify(payload);
@@ -193,6 +195,14 @@ export async function openFixture({ seed, plantedBug }: WorldOptions) {
     tellValue,
     worthOf,
     ledger,
+    /** Gives a fill another id. */
+    rename(fillId: string): string {
+      const given = `${fillId}:again`;
+      renamed.set(fillId, given);
+      return given;
+    },
+    /** Under which a fill is booked here. */
+    idOf: (fillId: string): string => renamed.get(fillId) ?? fillId,
     acceptedFills: acceptedFills as ReadonlySet<string>,
     /** What was accepted is booked by the LIVE fund's valuer as well. */
     adopt: (): void => {
