@@ -40,6 +40,7 @@ export const requestBounds: Readonly<Record<string, readonly BoundedField[]>> = 
   ListQuotesRequest: [{"number":1,"name":"symbols","form":"list","most":10000}],
   ListSecretsRequest: [{"number":2,"name":"after_path","form":"text","most":512}],
   ListSignalsRequest: [{"number":3,"name":"after_signal","form":"text","most":200}],
+  ListTimelineRequest: [{"number":4,"name":"kinds","form":"text","most":200},{"number":5,"name":"after_event_id","form":"text","most":600}],
   ListWebhookSignalsRequest: [{"number":7,"name":"id_prefix","form":"text","most":512}],
   PaperWeather: [{"number":4,"name":"gaps","form":"list","most":100},{"number":5,"name":"halted_symbols","form":"list","most":100},{"number":6,"name":"reason","form":"text","most":10000},{"number":9,"name":"news","form":"list","most":100},{"number":10,"name":"informed","form":"list","most":100}],
   PauseWatchdogRequest: [{"number":4,"name":"reason","form":"text","most":10000}],

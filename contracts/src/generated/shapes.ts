@@ -376,6 +376,19 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"request_id","type":"text","description":"As the request was answered.","required":true,"minLength":1,"maxLength":128,"asItIs":"names what exists"},
     {"name":"step_up_proof","type":"text","description":"A proof of the second factor for CosignReferenceData with request_id; without one the answer says what is to be signed.","kind":"PROOF"},
   ]},
+  DecidedAs: {"fields":[
+    {"name":"approved","type":"boolean"},
+    {"name":"gate","type":"text","description":"Empty when approved."},
+    {"name":"code","type":"text"},
+  ]},
+  DecisionDifference: {"fields":[
+    {"name":"order_id","type":"text"},
+    {"name":"decision_id","type":"text"},
+    {"name":"decided_at","type":"text","kind":"INSTANT"},
+    {"name":"cause","type":"text","description":"DECISION: made again it is another one. AUDIT: record and audit entry differ, or there is no entry. MISSING: there is an entry and no record. UNREADABLE: the record, its entry or its limits cannot be read.","values":["DECISION","AUDIT","MISSING","UNREADABLE"]},
+    {"name":"recorded","type":"message","message":"DecidedAs","optional":true,"description":"As the record has it, or the entry where the record is gone."},
+    {"name":"replayed","type":"message","message":"DecidedAs","optional":true,"description":"Absent where it could not be made again."},
+  ]},
   DecisionRecord: {"description":"A decision with the order as it was asked; its bytes are what the engine stored.","fields":[
     {"name":"order","type":"message","message":"Order","description":"The order as it was asked, valid or not."},
     {"name":"decision","type":"message","message":"RiskDecision"},
@@ -384,6 +397,17 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   ]},
   DecisionRecords: {"fields":[
     {"name":"records","type":"message","message":"DecisionRecord","list":true,"description":"Every decision about the order, oldest first."},
+  ]},
+  DecisionsVerdict: {"fields":[
+    {"name":"fund_id","type":"text"},
+    {"name":"from","type":"text","kind":"INSTANT"},
+    {"name":"through","type":"text","description":"Nothing decided at or after this time was judged: the audit log has not taken it in yet, or there was no time left. Ask again from here for the rest.","kind":"INSTANT"},
+    {"name":"decisions","type":"whole","description":"same + different + skipped."},
+    {"name":"same","type":"whole"},
+    {"name":"different","type":"whole"},
+    {"name":"skipped","type":"whole"},
+    {"name":"skipped_causes","type":"message","message":"SkippedDecisions","list":true},
+    {"name":"differences","type":"message","message":"DecisionDifference","list":true,"description":"Oldest first."},
   ]},
   DiffEnvelopesRequest: {"isRequest":true,"fields":[
     {"name":"fund_id","type":"text"},
@@ -657,6 +681,10 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   ]},
   GetFlattenRequest: {"isRequest":true,"fields":[
     {"name":"flatten_id","type":"text","optional":true,"description":"The newest one when absent.","kind":"ID"},
+  ]},
+  GetMomentRequest: {"isRequest":true,"fields":[
+    {"name":"fund_id","type":"text","description":"The fund.","kind":"ID","required":true,"example":"alpha"},
+    {"name":"at","type":"text","optional":true,"description":"The moment; now when absent.","kind":"INSTANT"},
   ]},
   GetOrderRequest: {"isRequest":true,"fields":[
     {"name":"order_id","type":"text","description":"The order.","kind":"ID","required":true},
@@ -1016,6 +1044,12 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"count_max","type":"whole","description":"At most this many; the next page is in the Link header.","min":1,"max":1000},
     {"name":"after_decision_id","httpName":"after","type":"text","optional":true,"description":"Continue after this decision_id, towards older ones.","kind":"ID"},
   ]},
+  ListReplayBarsRequest: {"isRequest":true,"fields":[
+    {"name":"symbol","type":"text","description":"The instrument: AAPL, BTC-USD.","kind":"SYMBOL","required":true},
+    {"name":"interval","type":"text","description":"1m when absent. Bars begin on whole intervals of UTC, weeks on Monday.","values":["1m","5m","15m","30m","1h","4h","1d","1w"],"whenAbsent":"1m"},
+    {"name":"at","type":"text","optional":true,"description":"The moment; now when absent. Nothing after it is in a bar.","kind":"INSTANT"},
+    {"name":"count_max","type":"whole","description":"The newest so many before that moment, 500 when absent.","min":1,"max":1000,"whenAbsent":500},
+  ]},
   ListRestrictionsRequest: {"isRequest":true,"fields":[
     {"name":"fund_id","type":"text","optional":true,"description":"Only this fund's, and those of every fund; all when absent.","kind":"ID"},
     {"name":"include_ended","type":"boolean","description":"True for those that have ended as well."},
@@ -1040,6 +1074,14 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   ]},
   ListStrategiesRequest: {"isRequest":true,"fields":[
     {"name":"fund_id","type":"text","optional":true,"description":"Only this fund's; every fund's when absent.","kind":"ID"},
+  ]},
+  ListTimelineRequest: {"isRequest":true,"fields":[
+    {"name":"fund_id","type":"text","description":"The fund.","kind":"ID","required":true,"example":"alpha"},
+    {"name":"from","type":"text","optional":true,"description":"From this time on; the day before `to` when absent.","kind":"INSTANT"},
+    {"name":"to","type":"text","optional":true,"description":"Up to and with this time; now when absent. At most 31 days after `from`.","kind":"INSTANT"},
+    {"name":"kinds","type":"text","optional":true,"description":"Only these kinds, with commas between: order, decision, fill, stop, halt, envelope, restriction, strategy, ledger, signal, news, alarm; all when absent.","kind":"LINE","maxLength":200,"example":"decision,fill"},
+    {"name":"after_event_id","httpName":"after","type":"text","optional":true,"description":"Continue after this event_id, towards newer ones.","kind":"LINE","maxLength":600},
+    {"name":"count_max","type":"whole","description":"At most this many, oldest first, 100 when absent; the next page is in the Link header.","min":1,"max":500,"whenAbsent":100},
   ]},
   ListUnauditedChangesRequest: {"isRequest":true,"fields":[
   ]},
@@ -1145,6 +1187,41 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"unrealised_pnl","type":"text","optional":true,"description":"The sum of all cells'.","kind":"DECIMAL"},
     {"name":"without","type":"text","list":true,"description":"Symbols without a value: the sums are without them."},
     {"name":"concentration","type":"number","optional":true,"description":"The sum of (|value| / gross)^2 over the symbols, gross being the sum of these |value| (Herfindahl); absent without a position that has a value."},
+  ]},
+  Moment: {"fields":[
+    {"name":"fund_id","type":"text"},
+    {"name":"at","type":"text","kind":"INSTANT"},
+    {"name":"nav","type":"message","message":"MomentNav"},
+    {"name":"positions","type":"message","message":"MomentPosition","list":true},
+    {"name":"open_orders","type":"message","message":"MomentOrder","list":true},
+    {"name":"limit_use","type":"message","message":"LimitUse","list":true,"description":"As GetLimitUse gives them, by what was recorded by then."},
+    {"name":"envelope_version","type":"whole","optional":true,"description":"Absent where the fund had no limits yet."},
+    {"name":"halts","type":"message","message":"HaltRequest","list":true,"description":"In force then, of the fund, its strategies and the firm."},
+    {"name":"restrictions","type":"message","message":"Restriction","list":true,"description":"In force then."},
+    {"name":"reason","type":"text","optional":true,"description":"Why positions and open orders cannot be told; they are empty then."},
+  ]},
+  MomentNav: {"fields":[
+    {"name":"value","type":"text","optional":true,"description":"In the fund's currency; absent where no value of then is kept.","kind":"DECIMAL"},
+    {"name":"currency","type":"text","optional":true},
+    {"name":"as_of","type":"text","optional":true,"description":"Of the value: seconds are kept for an hour, minutes for a week.","kind":"INSTANT"},
+    {"name":"reason","type":"text","optional":true,"description":"Why there is none."},
+  ]},
+  MomentOrder: {"description":"An order of which something could still trade.","fields":[
+    {"name":"order_id","type":"text"},
+    {"name":"strategy_id","type":"text"},
+    {"name":"symbol","type":"text"},
+    {"name":"side","type":"text"},
+    {"name":"quantity","type":"text","kind":"DECIMAL"},
+    {"name":"filled_quantity","type":"text","kind":"DECIMAL"},
+  ]},
+  MomentPosition: {"fields":[
+    {"name":"strategy_id","type":"text","description":"Empty where nobody says whose it is."},
+    {"name":"symbol","type":"text"},
+    {"name":"quantity","type":"text","kind":"DECIMAL"},
+    {"name":"average_price","type":"text","optional":true,"description":"What it cost; absent where fills do not say.","kind":"DECIMAL"},
+    {"name":"price","type":"text","optional":true,"description":"As the fund was valued at then; absent where that is not kept.","kind":"DECIMAL"},
+    {"name":"priced_at","type":"text","optional":true,"kind":"INSTANT"},
+    {"name":"reason","type":"text","optional":true,"description":"Why there is no price."},
   ]},
   Nav: {"fields":[
     {"name":"fund_id","type":"text","kind":"ID"},
@@ -1437,6 +1514,23 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"strategy_id","type":"text","description":"The strategy.","kind":"ID","required":true},
     {"name":"reason","type":"text","description":"Why, in your words; a release without a reason is refused.","typed":true,"maxLength":10000},
   ]},
+  ReplayBar: {"fields":[
+    {"name":"symbol","type":"text"},
+    {"name":"interval","type":"text","description":"1m, 5m, 15m, 30m, 1h, 4h, 1d or 1w."},
+    {"name":"start","type":"text","description":"The first moment that the bar covers.","kind":"INSTANT"},
+    {"name":"open","type":"text","kind":"DECIMAL"},
+    {"name":"high","type":"text","kind":"DECIMAL"},
+    {"name":"low","type":"text","kind":"DECIMAL"},
+    {"name":"close","type":"text","kind":"DECIMAL"},
+    {"name":"quote_count","type":"whole","optional":true,"description":"Quotes that it is made of; absent in history."},
+    {"name":"closed","type":"boolean","description":"Its interval was over at that moment."},
+    {"name":"source","type":"text","description":"recorded: of the quotes as they were heard. history: of the market's past, for times of which nothing was kept yet.","values":["recorded","history"]},
+    {"name":"cut","type":"boolean","description":"Something of its time was not heard: operations did not run, or did not keep it."},
+    {"name":"feed","type":"text","optional":true,"description":"Who quoted; absent in history."},
+  ]},
+  ReplayBars: {"fields":[
+    {"name":"bars","type":"message","message":"ReplayBar","list":true,"description":"Oldest first; times of which nothing was heard have none."},
+  ]},
   ReplayChange: {"fields":[
     {"name":"order_id","type":"text"},
     {"name":"decision_id","type":"text"},
@@ -1608,6 +1702,10 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   Signals: {"fields":[
     {"name":"signals","type":"message","message":"Signal","list":true,"description":"Newest first."},
   ]},
+  SkippedDecisions: {"fields":[
+    {"name":"cause","type":"text","description":"DUPLICATE, SCHEMA: no limit decides. EARLIER_RULES: the gates decide by other rules today. ERASED: what it says of a person is gone.","values":["DUPLICATE","SCHEMA","EARLIER_RULES","ERASED"]},
+    {"name":"count","type":"whole"},
+  ]},
   Stop: {"fields":[
     {"name":"stop_id","type":"text","description":"Empty while it has not fired.","omitEmpty":true},
     {"name":"fund_id","type":"text","kind":"ID"},
@@ -1667,6 +1765,22 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"tripped","type":"boolean"},
     {"name":"since","type":"text","optional":true,"description":"RFC 3339; absent when it is not tripped.","kind":"INSTANT"},
   ]},
+  Timeline: {"fields":[
+    {"name":"events","type":"message","message":"TimelineEvent","list":true,"description":"Oldest first."},
+  ]},
+  TimelineEvent: {"fields":[
+    {"name":"event_id","type":"text"},
+    {"name":"at","type":"text","description":"When we recorded it: what reached us late stands where we learned of it.","kind":"INSTANT"},
+    {"name":"happened_at","type":"text","description":"When it happened, as far as it says so.","kind":"INSTANT"},
+    {"name":"kind","type":"text","values":["order","decision","fill","stop","halt","envelope","restriction","strategy","ledger","signal","news","alarm"]},
+    {"name":"symbol","type":"text","optional":true},
+    {"name":"strategy_id","type":"text","optional":true},
+    {"name":"order_id","type":"text","optional":true},
+    {"name":"code","type":"text","optional":true,"description":"Why something was denied or refused, or which alarm it was."},
+    {"name":"summary","type":"text","description":"One sentence."},
+    {"name":"sequence","type":"whole","optional":true,"description":"Of the entry of the audit log; news and what strategies think have none."},
+    {"name":"data","type":"struct","description":"What was known then."},
+  ]},
   UnauditedChange: {"description":"A row that differs from what the last change with an event left.","fields":[
     {"name":"change_id","type":"text","description":"What it is accepted by; absent for what can only be undone.","kind":"ID","omitEmpty":true},
     {"name":"table","type":"text","description":"The table."},
@@ -1685,6 +1799,12 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   VerifyAuditRequest: {"isRequest":true,"fields":[
     {"name":"from_sequence","type":"whole","description":"Verify from this entry on; 0 when absent."},
     {"name":"log","type":"whole","optional":true,"description":"The number of the log; the one that is written when absent.","min":1,"max":8192},
+  ]},
+  VerifyDecisionsRequest: {"isRequest":true,"fields":[
+    {"name":"fund_id","type":"text","description":"The fund.","kind":"ID","required":true,"example":"alpha"},
+    {"name":"from","type":"text","optional":true,"description":"Decided from this time on; the day before `to` when absent.","kind":"INSTANT"},
+    {"name":"to","type":"text","optional":true,"description":"Decided before this time; now when absent. At most 31 days after `from`.","kind":"INSTANT"},
+    {"name":"count_max","type":"whole","description":"Differences that are listed at most, 100 when absent; all are counted.","min":1,"max":1000,"whenAbsent":100},
   ]},
   WatchAuditRunRequest: {"isRequest":true,"fields":[
     {"name":"run_id","type":"text","required":true,"pattern":"^[0-9a-f-]{1,64}$","expected":"the id of a run"},

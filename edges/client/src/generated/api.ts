@@ -1493,6 +1493,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/replay/bars/{symbol}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read how a price had moved by a moment.
+         * @description ListReplayBars: Read how a price had moved by a moment. Roles that may: viewer, operator, risk_officer, admin.
+         */
+        get: operations["listReplayBars"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/replay/moment": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read how a fund stood at a moment.
+         * @description GetMoment: Read how a fund stood at a moment. Roles that may: viewer, operator, risk_officer, admin.
+         */
+        get: operations["getMoment"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/replay/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read what happened to a fund, in the order in which we learned of it.
+         * @description ListTimeline: Read what happened to a fund, in the order in which we learned of it. Roles that may: viewer, operator, risk_officer, admin.
+         */
+        get: operations["listTimeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/replay/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Decide recorded orders again and hold each record against the audit log.
+         * @description VerifyDecisions: Decide recorded orders again and hold each record against the audit log. Roles that may: viewer, operator, risk_officer, admin.
+         */
+        post: operations["verifyDecisions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/reports": {
         parameters: {
             query?: never;
@@ -2958,12 +3038,57 @@ export interface components {
             /** @description Why it was aborted; else empty. */
             note: string;
         };
+        DecidedAs: {
+            approved: boolean;
+            /** @description Empty when approved. */
+            gate: string;
+            code: string;
+        };
+        DecisionDifference: {
+            order_id: string;
+            decision_id: string;
+            /**
+             * Format: date-time
+             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+             */
+            decided_at: string;
+            /**
+             * @description DECISION: made again it is another one. AUDIT: record and audit entry differ, or there is no entry. MISSING: there is an entry and no record. UNREADABLE: the record, its entry or its limits cannot be read.
+             * @enum {string}
+             */
+            cause: "DECISION" | "AUDIT" | "MISSING" | "UNREADABLE";
+            /** @description As the record has it, or the entry where the record is gone. */
+            recorded?: components["schemas"]["DecidedAs"];
+            /** @description Absent where it could not be made again. */
+            replayed?: components["schemas"]["DecidedAs"];
+        };
         /** @description A decision with the order as it was asked; its bytes are what the engine stored. */
         DecisionRecord: {
             order: components["schemas"]["AskedOrder"];
             decision: components["schemas"]["RiskDecision"];
             /** @description Who asked, as proved: service:acme-oms. Absent for decisions from before it was kept. */
             asked_by?: string;
+        };
+        DecisionsVerdict: {
+            fund_id: string;
+            /**
+             * Format: date-time
+             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description Nothing decided at or after this time was judged: the audit log has not taken it in yet, or there was no time left. Ask again from here for the rest.
+             */
+            through: string;
+            /** @description same + different + skipped. */
+            decisions: number;
+            same: number;
+            different: number;
+            skipped: number;
+            skipped_causes: components["schemas"]["SkippedDecisions"][];
+            /** @description Oldest first. */
+            differences: components["schemas"]["DecisionDifference"][];
         };
         Difference: {
             difference_id: string;
@@ -3862,6 +3987,77 @@ export interface components {
             /** @description The sum of (|value| / gross)^2 over the symbols, gross being the sum of these |value| (Herfindahl); absent without a position that has a value. */
             concentration?: number;
         };
+        Moment: {
+            fund_id: string;
+            /**
+             * Format: date-time
+             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+             */
+            at: string;
+            nav: components["schemas"]["MomentNav"];
+            positions: components["schemas"]["MomentPosition"][];
+            open_orders: components["schemas"]["MomentOrder"][];
+            /** @description As GetLimitUse gives them, by what was recorded by then. */
+            limit_use: components["schemas"]["LimitUse"][];
+            /** @description Absent where the fund had no limits yet. */
+            envelope_version?: number;
+            /** @description In force then, of the fund, its strategies and the firm. */
+            halts: components["schemas"]["HaltRequest"][];
+            /** @description In force then. */
+            restrictions: components["schemas"]["Restriction"][];
+            /** @description Why positions and open orders cannot be told; they are empty then. */
+            reason?: string;
+        };
+        MomentNav: {
+            /**
+             * Format: decimal
+             * @description In the fund's currency; absent where no value of then is kept.
+             */
+            value?: string;
+            currency?: string;
+            /**
+             * Format: date-time
+             * @description Of the value: seconds are kept for an hour, minutes for a week.
+             */
+            as_of?: string;
+            /** @description Why there is none. */
+            reason?: string;
+        };
+        /** @description An order of which something could still trade. */
+        MomentOrder: {
+            order_id: string;
+            strategy_id: string;
+            symbol: string;
+            side: string;
+            /** Format: decimal */
+            quantity: string;
+            /** Format: decimal */
+            filled_quantity: string;
+        };
+        MomentPosition: {
+            /** @description Empty where nobody says whose it is. */
+            strategy_id: string;
+            symbol: string;
+            /** Format: decimal */
+            quantity: string;
+            /**
+             * Format: decimal
+             * @description What it cost; absent where fills do not say.
+             */
+            average_price?: string;
+            /**
+             * Format: decimal
+             * @description As the fund was valued at then; absent where that is not kept.
+             */
+            price?: string;
+            /**
+             * Format: date-time
+             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+             */
+            priced_at?: string;
+            /** @description Why there is no price. */
+            reason?: string;
+        };
         Nav: {
             fund_id: string;
             /**
@@ -4377,6 +4573,37 @@ export interface components {
             /** @description Why it was refused. */
             code: string;
         };
+        ReplayBar: {
+            symbol: string;
+            /** @description 1m, 5m, 15m, 30m, 1h, 4h, 1d or 1w. */
+            interval: string;
+            /**
+             * Format: date-time
+             * @description The first moment that the bar covers.
+             */
+            start: string;
+            /** Format: decimal */
+            open: string;
+            /** Format: decimal */
+            high: string;
+            /** Format: decimal */
+            low: string;
+            /** Format: decimal */
+            close: string;
+            /** @description Quotes that it is made of; absent in history. */
+            quote_count?: number;
+            /** @description Its interval was over at that moment. */
+            closed: boolean;
+            /**
+             * @description recorded: of the quotes as they were heard. history: of the market's past, for times of which nothing was kept yet.
+             * @enum {string}
+             */
+            source: "recorded" | "history";
+            /** @description Something of its time was not heard: operations did not run, or did not keep it. */
+            cut: boolean;
+            /** @description Who quoted; absent in history. */
+            feed?: string;
+        };
         ReplayChange: {
             order_id: string;
             decision_id: string;
@@ -4700,6 +4927,14 @@ export interface components {
             decision?: components["schemas"]["RiskDecision"];
             warnings: string[];
         };
+        SkippedDecisions: {
+            /**
+             * @description DUPLICATE, SCHEMA: no limit decides. EARLIER_RULES: the gates decide by other rules today. ERASED: what it says of a person is gone.
+             * @enum {string}
+             */
+            cause: "DUPLICATE" | "SCHEMA" | "EARLIER_RULES" | "ERASED";
+            count: number;
+        };
         Stop: {
             /** @description Empty while it has not fired. */
             stop_id?: string;
@@ -4801,6 +5036,34 @@ export interface components {
              * @description RFC 3339; absent when it is not tripped.
              */
             since?: string;
+        };
+        TimelineEvent: {
+            event_id: string;
+            /**
+             * Format: date-time
+             * @description When we recorded it: what reached us late stands where we learned of it.
+             */
+            at: string;
+            /**
+             * Format: date-time
+             * @description When it happened, as far as it says so.
+             */
+            happened_at: string;
+            /** @enum {string} */
+            kind: "order" | "decision" | "fill" | "stop" | "halt" | "envelope" | "restriction" | "strategy" | "ledger" | "signal" | "news" | "alarm";
+            symbol?: string;
+            strategy_id?: string;
+            order_id?: string;
+            /** @description Why something was denied or refused, or which alarm it was. */
+            code?: string;
+            /** @description One sentence. */
+            summary: string;
+            /** @description Of the entry of the audit log; news and what strategies think have none. */
+            sequence?: number;
+            /** @description What was known then. */
+            data: {
+                [key: string]: unknown;
+            };
         };
         /** @description A row that differs from what the last change with an event left. */
         UnauditedChange: {
@@ -5211,7 +5474,7 @@ export interface operations {
                         name: string;
                         roles: ("viewer" | "operator" | "risk_officer" | "admin" | "service")[];
                         /** @description What a machine's token is narrowed to; absent when the roles alone decide. */
-                        operations?: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
+                        operations?: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
                         /** @description The funds that a machine's token may speak of; absent for every fund, and for people. */
                         funds?: string[];
                         issuer: string;
@@ -5519,7 +5782,7 @@ export interface operations {
                     "application/json": {
                         request_id: string;
                         /** @enum {string} */
-                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
+                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
                         /** @description The person, machine or token that it is about. */
                         target: string;
                         /** @description Exactly what is signed. */
@@ -5790,7 +6053,7 @@ export interface operations {
                     "application/json": {
                         request_id: string;
                         /** @enum {string} */
-                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
+                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
                         /** @description The person, machine or token that it is about. */
                         target: string;
                         /** @description Exactly what is signed. */
@@ -5955,7 +6218,7 @@ export interface operations {
                     "application/json": {
                         request_id: string;
                         /** @enum {string} */
-                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
+                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
                         /** @description The person, machine or token that it is about. */
                         target: string;
                         /** @description Exactly what is signed. */
@@ -6027,7 +6290,7 @@ export interface operations {
                     "application/json": {
                         request_id: string;
                         /** @enum {string} */
-                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
+                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
                         /** @description The person, machine or token that it is about. */
                         target: string;
                         /** @description Exactly what is signed. */
@@ -6144,7 +6407,7 @@ export interface operations {
                     "application/json": {
                         request_id: string;
                         /** @enum {string} */
-                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
+                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
                         /** @description The person, machine or token that it is about. */
                         target: string;
                         /** @description Exactly what is signed. */
@@ -6196,7 +6459,7 @@ export interface operations {
                         token?: {
                             id: string;
                             name: string;
-                            operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
+                            operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
                             /** @description The funds that it may speak of; absent for every fund. */
                             funds?: string[];
                             /** @description The logins of NATS that speak for it. */
@@ -6518,7 +6781,7 @@ export interface operations {
                  */
                 "application/json": {
                     /** @enum {string} */
-                    action: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
+                    action: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
                     /** @description The action's own parameters, exactly as they will be sent; the proof opens only these. */
                     parameters: {
                         [key: string]: unknown;
@@ -10671,7 +10934,7 @@ export interface operations {
                     "application/json": {
                         request_id: string;
                         /** @enum {string} */
-                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
+                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
                         /** @description The person, machine or token that it is about. */
                         target: string;
                         /** @description Exactly what is signed. */
@@ -10792,7 +11055,7 @@ export interface operations {
                     "application/json": {
                         request_id: string;
                         /** @enum {string} */
-                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
+                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
                         /** @description The person, machine or token that it is about. */
                         target: string;
                         /** @description Exactly what is signed. */
@@ -10844,7 +11107,7 @@ export interface operations {
                         token?: {
                             id: string;
                             name: string;
-                            operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
+                            operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
                             /** @description The funds that it may speak of; absent for every fund. */
                             funds?: string[];
                             /** @description The logins of NATS that speak for it. */
@@ -11719,6 +11982,353 @@ export interface operations {
                         started_at?: string;
                         version: string;
                     }[];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    listReplayBars: {
+        parameters: {
+            query?: {
+                /**
+                 * @description 1m when absent. Bars begin on whole intervals of UTC, weeks on Monday.
+                 * @example 1m
+                 */
+                interval?: "1m" | "5m" | "15m" | "30m" | "1h" | "4h" | "1d" | "1w";
+                /** @description The moment; now when absent. Nothing after it is in a bar. */
+                at?: string;
+                /**
+                 * @description The newest so many before that moment, 500 when absent.
+                 * @example 5
+                 */
+                count_max?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The instrument: AAPL, BTC-USD.
+                 * @example AAPL
+                 */
+                symbol: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "symbol": "AAPL",
+                     *         "interval": "text",
+                     *         "start": "2026-11-17T14:30:00.000000Z",
+                     *         "open": "187.25",
+                     *         "high": "187.25",
+                     *         "low": "187.25",
+                     *         "close": "187.25",
+                     *         "quote_count": 1,
+                     *         "closed": false,
+                     *         "source": "recorded",
+                     *         "cut": false,
+                     *         "feed": "text"
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["ReplayBar"][];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    getMoment: {
+        parameters: {
+            query: {
+                /**
+                 * @description The fund.
+                 * @example alpha
+                 */
+                fund_id: string;
+                /** @description The moment; now when absent. */
+                at?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "fund_id": "alpha",
+                     *       "at": "2026-11-17T14:30:00.000000Z",
+                     *       "nav": {
+                     *         "value": "187.25",
+                     *         "currency": "USD",
+                     *         "as_of": "2026-11-17T14:30:00.000000Z",
+                     *         "reason": "As agreed on the desk."
+                     *       },
+                     *       "positions": [
+                     *         {
+                     *           "strategy_id": "alpha-momentum",
+                     *           "symbol": "AAPL",
+                     *           "quantity": "100",
+                     *           "average_price": "187.25",
+                     *           "price": "187.25",
+                     *           "priced_at": "2026-11-17T14:30:00.000000Z",
+                     *           "reason": "As agreed on the desk."
+                     *         }
+                     *       ],
+                     *       "open_orders": [
+                     *         {
+                     *           "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "strategy_id": "alpha-momentum",
+                     *           "symbol": "AAPL",
+                     *           "side": "BUY",
+                     *           "quantity": "100",
+                     *           "filled_quantity": "100"
+                     *         }
+                     *       ],
+                     *       "limit_use": [
+                     *         {
+                     *           "fund_id": "alpha",
+                     *           "limit": "max_position_pct",
+                     *           "scope": "openid",
+                     *           "used": "187.25",
+                     *           "allowed": "187.25",
+                     *           "share": 0.5,
+                     *           "band": 1,
+                     *           "reason": "As agreed on the desk.",
+                     *           "as_of": "2026-11-17T14:30:00.000000Z",
+                     *           "used_least": "187.25",
+                     *           "allowed_most": "187.25",
+                     *           "cause": "text"
+                     *         }
+                     *       ],
+                     *       "envelope_version": 1,
+                     *       "halts": [
+                     *         {
+                     *           "severity": "STRATEGY_HALT",
+                     *           "fund_id": "alpha",
+                     *           "strategy_id": "alpha-momentum",
+                     *           "reason": "As agreed on the desk.",
+                     *           "requested_by": "operator:duty",
+                     *           "confirmation": "YES",
+                     *           "evidence": {
+                     *             "technology": "text"
+                     *           },
+                     *           "halt_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "epoch": 1,
+                     *           "since": "2026-11-17T14:30:00.000000Z",
+                     *           "waiting_for": "text"
+                     *         }
+                     *       ],
+                     *       "restrictions": [
+                     *         {
+                     *           "restriction_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "kind": "THROTTLE",
+                     *           "fund_id": "alpha",
+                     *           "strategy_id": "alpha-momentum",
+                     *           "symbol": "AAPL",
+                     *           "factor": "100",
+                     *           "base": "187.25",
+                     *           "watchdog": "vpin",
+                     *           "episode_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "since": "2026-11-17T14:30:00.000000Z",
+                     *           "ended_at": "2026-11-17T14:30:00.000000Z",
+                     *           "ended_by": "operator:duty",
+                     *           "end_reason": "text"
+                     *         }
+                     *       ],
+                     *       "reason": "As agreed on the desk."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Moment"];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    listTimeline: {
+        parameters: {
+            query: {
+                /**
+                 * @description The fund.
+                 * @example alpha
+                 */
+                fund_id: string;
+                /** @description From this time on; the day before `to` when absent. */
+                from?: string;
+                /** @description Up to and with this time; now when absent. At most 31 days after `from`. */
+                to?: string;
+                /**
+                 * @description Only these kinds, with commas between: order, decision, fill, stop, halt, envelope, restriction, strategy, ledger, signal, news, alarm; all when absent.
+                 * @example decision,fill
+                 */
+                kinds?: string;
+                /** @description Continue after this event_id, towards newer ones. */
+                after?: string;
+                /** @description At most this many, oldest first, 100 when absent; the next page is in the Link header. */
+                count_max?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "event_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "at": "2026-11-17T14:30:00.000000Z",
+                     *         "happened_at": "2026-11-17T14:30:00.000000Z",
+                     *         "kind": "order",
+                     *         "symbol": "AAPL",
+                     *         "strategy_id": "alpha-momentum",
+                     *         "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "code": "POSITION_LIMIT",
+                     *         "summary": "text",
+                     *         "sequence": 0,
+                     *         "data": {
+                     *           "technology": {}
+                     *         }
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["TimelineEvent"][];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    verifyDecisions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "fund_id": "alpha"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description The fund.
+                     * @example alpha
+                     */
+                    fund_id: string;
+                    /**
+                     * Format: date-time
+                     * @description Decided from this time on; the day before `to` when absent.
+                     */
+                    from?: string;
+                    /**
+                     * Format: date-time
+                     * @description Decided before this time; now when absent. At most 31 days after `from`.
+                     */
+                    to?: string;
+                    /** @description Differences that are listed at most, 100 when absent; all are counted. */
+                    count_max?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "fund_id": "alpha",
+                     *       "from": "2026-11-17T14:30:00.000000Z",
+                     *       "through": "2026-11-17T14:30:00.000000Z",
+                     *       "decisions": 1,
+                     *       "same": 1,
+                     *       "different": 1,
+                     *       "skipped": 1,
+                     *       "skipped_causes": [
+                     *         {
+                     *           "cause": "DUPLICATE",
+                     *           "count": 1
+                     *         }
+                     *       ],
+                     *       "differences": [
+                     *         {
+                     *           "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "decision_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "decided_at": "2026-11-17T14:30:00.000000Z",
+                     *           "cause": "DECISION",
+                     *           "recorded": {
+                     *             "approved": false,
+                     *             "gate": "text",
+                     *             "code": "POSITION_LIMIT"
+                     *           },
+                     *           "replayed": {
+                     *             "approved": false,
+                     *             "gate": "text",
+                     *             "code": "POSITION_LIMIT"
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DecisionsVerdict"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -14765,7 +15375,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
+                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
                         /** @description The funds that it may speak of; absent for every fund. */
                         funds?: string[];
                         /** @description The logins of NATS that speak for it. */
@@ -14837,7 +15447,7 @@ export interface operations {
                     /** @description How the machine stands in records: `service:<name>`. */
                     name: string;
                     /** @description What the token may do, by the names of the table of authority. */
-                    operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
+                    operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
                     /** @description The funds that the token may speak of; every fund when absent. */
                     funds?: string[];
                     /** @description The logins of NATS that speak for the token: what they publish is its own. */
@@ -14890,7 +15500,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
+                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
                         /** @description The funds that it may speak of; absent for every fund. */
                         funds?: string[];
                         /** @description The logins of NATS that speak for it. */
@@ -14954,7 +15564,7 @@ export interface operations {
                     "application/json": {
                         request_id: string;
                         /** @enum {string} */
-                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
+                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
                         /** @description The person, machine or token that it is about. */
                         target: string;
                         /** @description Exactly what is signed. */
@@ -15039,7 +15649,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
+                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
                         /** @description The funds that it may speak of; absent for every fund. */
                         funds?: string[];
                         /** @description The logins of NATS that speak for it. */
@@ -15158,7 +15768,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
+                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
                         /** @description The funds that it may speak of; absent for every fund. */
                         funds?: string[];
                         /** @description The logins of NATS that speak for it. */
@@ -15222,7 +15832,7 @@ export interface operations {
                     "application/json": {
                         request_id: string;
                         /** @enum {string} */
-                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
+                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
                         /** @description The person, machine or token that it is about. */
                         target: string;
                         /** @description Exactly what is signed. */
