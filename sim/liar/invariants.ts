@@ -5,6 +5,8 @@
 //  3. accepted_fills_are_booked: a fill that was answered `accepted` is in the journal, or listed where people see it.
 //  4. blocks_end: every block that a lie opened ends by itself or by its command; the world without lies has none.
 //  5. ids_are_their_content: other content under an id that was used is not answered `accepted` (lies.ts).
+//  6. tokens_name_their_funds: nothing is accepted of a fund that the publisher's token does not name (lies.ts).
+//  7. prices_are_their_pricers: no price is accepted of a symbol from whom nobody named for it (lies.ts).
 import type { Approval, Approvals, Block } from "../../contracts/src/generated/svc/v1/riskengine.ts";
 import type { Complaint, Desk, Worlds } from "./desk.ts";
 import { symbols, type World } from "./world.ts";

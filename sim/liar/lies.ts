@@ -9,7 +9,7 @@ import type { Subject } from "../../contracts/src/subject.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Prng } from "../../testkit/virtual/prng.ts";
 import type { Complaint, Desk, DeskOrder } from "./desk.ts";
-import { type Fund, funds, liar, type World } from "./world.ts";
+import { type Fund, feed, funds, liar, liarOfBeta, pricedBy, valuer, type World } from "./world.ts";
 
 /** Whoever lies, in the world that hears it. */
 export interface Liar {
@@ -191,19 +191,54 @@ async function askAboutTheirs(own: Liar): Promise<undefined> {
 
 // Values and prices
 
-async function value(own: Liar, factor: string, fund: Fund = one(own, funds)): Promise<undefined> {
+async function value(own: Liar, factor: string, fund: Fund = one(own, funds), by = liar): Promise<undefined> {
   const honest = own.world.worthOf(fund);
   const nav = decimal.multiply(decimal.parse(honest.nav), decimal.parse(factor), "half-even");
   const said: NavUpdated = { ...honest, nav: decimal.format(nav) };
   const differs = one(own, [{}, { net_flows: "0" }, { cash: decimal.format(nav) }, { currency: "EUR" }]);
-  await publish(own, subjects.navUpdated, numbered(own, "values", { ...said, ...differs }));
+  const sequence = own.world.next(by, fund.fundId, "values");
+  const payload = { ...said, ...differs, sequence };
+  await own.world.publish(by, { id: `lie-${own.fresh()}`, subject: subjects.navUpdated, payload });
 }
 
-async function price(own: Liar, factors: readonly string[]): Promise<undefined> {
+/** The valuer of the LIVE fund errs, or somebody has its token. */
+async function valueOfValuer(own: Liar): Promise<undefined> {
+  await value(
+    own,
+    one(own, ["10", "2", "0.5"]),
+    one(
+      own,
+      funds.filter(({ mode }) => mode === "LIVE"),
+    ),
+    valuer,
+  );
+}
+
+async function price(own: Liar, factors: readonly string[]): Promise<Complaint> {
   const symbol = one<string>(own, one(own, funds).symbols);
   const said = decimal.multiply(own.desk.priceOf(symbol), decimal.parse(one(own, factors)), "half-even");
   const source = one(own, ["liar", "desk-feed", "paper"]);
-  await publish(own, subjects.marketMarks, { symbol, price: decimal.format(said), source, at: own.world.now() });
+  const payload = { symbol, price: decimal.format(said), source, at: own.world.now() };
+  const { accepted } = await publish(own, subjects.marketMarks, payload);
+  if (!accepted || pricedBy(symbol).includes(liar.name)) return undefined;
+  return `prices_are_their_pricers: a price of ${symbol} was accepted from ${liar.name}, whom nobody named`;
+}
+
+/**
+ * So does the one whose prices count, of all that a fund trades, and treasury values by it; what it says next is the market's again. A step that a market might make
+ * is believed, so it is none of those.
+ */
+async function priceOfFeed(own: Liar): Promise<undefined> {
+  const { world } = own;
+  const fund: Fund = one(own, funds);
+  const factor = decimal.parse(one(own, ["5", "100", "0.2", "0.01"]));
+  for (const symbol of fund.symbols) {
+    const price = decimal.format(decimal.multiply(own.desk.priceOf(symbol), factor, "half-even"));
+    const payload = { symbol, price, source: "claimed", at: world.now() };
+    await world.publish(feed, { id: "p", subject: subjects.marketMarks, payload });
+  }
+  await world.fixture.pass(20);
+  if (fund.mode === "PAPER") await world.tellValue(fund);
 }
 
 // What is told, and what is not
@@ -245,6 +280,25 @@ async function unknown(own: Liar): Promise<undefined> {
 async function squatted(own: Liar): Promise<undefined> {
   const numbers = own.desk.orders.length * 3 + own.prng.below(20);
   await fill(own, { fill_id: `desk-f-${numbers}`, quantity: "1" });
+}
+
+/** Under a token that does not name the fund. */
+async function fundNotNamed(own: Liar): Promise<Complaint> {
+  const fund = one(
+    own,
+    funds.filter(({ fundId }) => liarOfBeta.funds?.includes(fundId) !== true),
+  );
+  const symbol = one<string>(own, fund.symbols);
+  const about = { fund_id: fund.fundId, strategy_id: one<string>(own, fund.strategies), symbol, quantity: "1" };
+  const payload = fillOf(own, { ...about, price: decimal.format(own.desk.priceOf(symbol)) });
+  const { accepted } = await own.world.publish(liarOfBeta, {
+    id: payload.fill_id,
+    subject: subjects.fillsCreated,
+    payload,
+  });
+  return accepted
+    ? `tokens_name_their_funds: a fill of ${fund.fundId} was accepted from a token of ${liarOfBeta.funds}`
+    : undefined;
 }
 
 export const lies: readonly Lie[] = [
@@ -301,6 +355,17 @@ export const lies: readonly Lie[] = [
     sentence: "a price is a fifth",
     tell: (own) => price(own, ["0.2", "0.9", "0.01"]),
   },
+  {
+    name: "value-of-valuer",
+    sentence: "the valuer itself says a value that nothing explains",
+    tell: valueOfValuer,
+  },
+  {
+    name: "price-of-feed",
+    sentence: "the one whose prices count says one that nobody trades at",
+    tell: priceOfFeed,
+  },
+  { name: "fund-not-named", sentence: "a fill of a fund that its token does not name", tell: fundNotNamed },
   { name: "price-impossible", sentence: "a price of nothing or less", tell: (own) => price(own, ["0", "-1"]) },
   { name: "id-reused", sentence: "an id that said something else before", tell: reusedId },
   { name: "gap", sentence: "numbers that never come", tell: gap },

@@ -1,4 +1,7 @@
 // Guards that are taken away beside the product, one at a time: the runs must find each.
+import { subjects } from "../../contracts/src/subjects.ts";
+import type { Identity } from "../../ports/identity.ts";
+import type { RiskSettings } from "../../ports/settings.ts";
 import type { Store, UnitOfWork } from "../../ports/store.ts";
 import type { ServicePorts } from "../../services/shared/service.ts";
 
@@ -12,6 +15,10 @@ export interface PlantedLiarBug {
   readonly engine?: (ports: ServicePorts) => ServicePorts;
   /** The ports of the gRPC door. */
   readonly door?: (ports: ServicePorts) => ServicePorts;
+  /** Whom the gRPC door takes a caller for; absent: who it is. */
+  readonly takenFor?: (caller: Identity, subject: string) => Identity;
+  /** What the risk engine bounds otherwise. */
+  readonly settings?: Partial<RiskSettings>;
 }
 
 const changed = (ports: ServicePorts, change: (unit: UnitOfWork) => UnitOfWork): ServicePorts => {
@@ -80,6 +87,38 @@ const believesEveryValue: PlantedLiarBug = {
   engine: (ports) => heardAs(ports, "riskengine.nav", "treasury", "liar"),
 };
 
+const believesEveryPrice: PlantedLiarBug = {
+  name: "believes-every-price",
+  sentence: "The door takes whoever publishes a price for the one whose prices count.",
+  lies: ["price-low", "price-high"],
+  found: ["prices_are_their_pricers", "no_figure_loosens"],
+  takenFor: (caller, subject) => (subject === subjects.marketMarks.name ? { ...caller, name: "desk-feed" } : caller),
+};
+
+const forgetsFunds: PlantedLiarBug = {
+  name: "forgets-funds",
+  sentence: "The door takes every token for one of every fund.",
+  lies: ["fund-not-named"],
+  found: ["tokens_name_their_funds"],
+  takenFor: ({ funds: _named, ...caller }) => caller,
+};
+
+const boundsNoPrice: PlantedLiarBug = {
+  name: "bounds-no-price",
+  sentence: "The risk engine takes no price for one that jumped.",
+  lies: ["price-of-feed"],
+  found: ["no_figure_loosens"],
+  settings: { priceJumpMax: 1_000_000 },
+};
+
+const explainsEveryValue: PlantedLiarBug = {
+  name: "explains-every-value",
+  sentence: "The risk engine takes every value of a valuer for one that is explained.",
+  lies: ["value-of-valuer"],
+  found: ["no_figure_loosens"],
+  settings: { valueUnexplainedMax: 1_000_000 },
+};
+
 const losesAFill: PlantedLiarBug = {
   name: "loses-a-fill",
   sentence: "The risk engine takes every seventh fill for handled, and does not book it.",
@@ -107,6 +146,10 @@ export const plantedLiarBugs: readonly PlantedLiarBug[] = [
   vouchesForAll,
   forgetsAskers,
   believesEveryValue,
+  believesEveryPrice,
+  forgetsFunds,
   forgetsContents,
+  boundsNoPrice,
+  explainsEveryValue,
   losesAFill,
 ];

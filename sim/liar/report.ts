@@ -26,6 +26,6 @@ export function describeReport(asked: AskedLiarRun, report: LiarReport): string 
     `lies       ${counted(told)}`,
     `blocks     ${blocks} open when the liar fell silent`,
   ];
-  if (violation === undefined) return [...lines, "ok         all 5 invariants held"].join("\n");
+  if (violation === undefined) return [...lines, "ok         all 7 invariants held"].join("\n");
   return [...lines, `VIOLATED   ${violation}`, `replay     ${replayCommand(asked)}`].join("\n");
 }

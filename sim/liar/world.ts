@@ -40,6 +40,8 @@ export const desk = tokenOf("desk-oms");
 export const valuer = tokenOf("desk-treasury");
 export const feed = tokenOf("desk-feed");
 export const liar = tokenOf("liar");
+/** Its other one, which names one fund. */
+export const liarOfBeta: Identity = { ...tokenOf("liar-of-beta"), funds: ["beta"] };
 
 /** Those that are traded, how each is valued, and what it is given to begin with. */
 export const funds = [
@@ -69,7 +71,8 @@ export type Fund = (typeof funds)[number];
 export const symbols = [...new Set(funds.flatMap((fund) => fund.symbols))];
 
 /** Whose prices count: of one symbol the liar's are compared, and would count were the feed silent for long. */
-const pricedBy = (symbol: string): readonly string[] => (symbol === "MSFT" ? [feed.name, liar.name] : [feed.name]);
+export const pricedBy = (symbol: string): readonly string[] =>
+  symbol === "MSFT" ? [feed.name, liar.name] : [feed.name];
 
 export interface WorldOptions {
   readonly seed: number;
@@ -91,7 +94,8 @@ const ageMsMax = 60_000;
 export async function openFixture({ seed, plantedBug }: WorldOptions) {
   const ages = { markAgeMsMax: ageMsMax, navAgeMsMax: ageMsMax, lossValueAgeMsMax: ageMsMax };
   const { engine: plant, door: plantAtDoor } = plantedBug ?? {};
-  const fixture = await riskEngineFixture({ seed, settings: ages, reference: withSources, ...(plant && { plant }) });
+  const settings = { ...ages, ...plantedBug?.settings };
+  const fixture = await riskEngineFixture({ seed, settings, reference: withSources, ...(plant && { plant }) });
   const { time, finish, platform, tables } = fixture;
   const now = (): string => format(time.clock.now());
   await finish(putFunds(fixture.outside.store, now()));
@@ -112,8 +116,9 @@ export async function openFixture({ seed, plantedBug }: WorldOptions) {
   async function publish<Payload>(by: Identity, { id, subject, payload, dryRun = false }: Sent<Payload>) {
     const payload_json = typeof payload === "string" ? payload : JSON.stringify(payload);
     const event = { id, subject: subject.name, payload_json, dry_run: dryRun };
+    const identity = plantedBug?.takenFor?.(by, subject.name) ?? by;
     const receipt = (await finish(
-      door["Publish"]?.(event as never, { identity: by } as unknown as RpcCall) as Promise<ForeignReceipt>,
+      door["Publish"]?.(event as never, { identity } as unknown as RpcCall) as Promise<ForeignReceipt>,
     )) as ForeignReceipt;
     if (receipt.accepted && !receipt.repeated && !dryRun && typeof payload !== "string") believe(subject, payload, by);
     return receipt;
