@@ -1,6 +1,6 @@
-// A world that is lied to and its twin: a short run holds every invariant, and a guard that is taken away is found.
+// A world that is lied to and its twin: a short run holds every invariant, and a guard that is taken away is found; the others are planted on the second floor.
 import { describe, expect, it } from "vitest";
-import { lies } from "./lies.ts";
+import { findPlantedBug } from "./find-planted-bug.ts";
 import { plantedLiarBugs } from "./planted-bugs.ts";
 import { describeReport } from "./report.ts";
 import { simulateLiar } from "./simulate.ts";
@@ -14,14 +14,10 @@ describe("45: a second publisher who lies", () => {
     expect(report.violation, describeReport({ seed, steps }, report)).toBeUndefined();
   });
 
-  it.each(plantedLiarBugs.map((bug) => [bug.name, bug] as const))("is found out: %s", async (name, plantedBug) => {
-    const shown = lies.filter((lie) => plantedBug.lies.includes(lie.name));
-    for (let seed = 1; seed <= 10; seed += 1) {
-      const { violation } = await simulateLiar({ seed, steps, plantedBug, lies: shown });
-      if (violation === undefined) continue;
-      expect(plantedBug.found).toContain(violation.slice(0, violation.indexOf(":")));
-      return;
+  it.each(["forgets-askers", "forgets-funds"])("is found out: %s", async (name) => {
+    for (const plantedBug of plantedLiarBugs.filter((bug) => bug.name === name)) {
+      expect(plantedBug.found).toContain(await findPlantedBug(plantedBug));
     }
-    expect.unreachable(`no seed finds ${name}`);
+    expect(plantedLiarBugs.map((bug) => bug.name)).toContain(name);
   });
 });
