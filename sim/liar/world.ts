@@ -109,9 +109,7 @@ export async function openFixture({ seed, plantedBug }: WorldOptions) {
   const sources = createPriceSources({ namedFor: pricedBy, markAgeMsMax: ages.markAgeMsMax });
   /** Fills that were answered `accepted`, by id. */
   const acceptedFills = new Set<string>();
-  const sequences = new Map<string, number>();
-  /** Fills that were published under another id, because theirs was used. */
-  const renamed = new Map<string, string>();
+  const next = numbering();
 
   async function publish<Payload>(by: Identity, { id, subject, payload, dryRun = false }: Sent<Payload>) {
     const payload_json = typeof payload === "string" ? payload : JSON.stringify(payload);
@@ -136,14 +134,6 @@ export async function openFixture({ seed, plantedBug }: WorldOptions) {
       const { kind } = sources.judge({ symbol, source: by.name, at }, time.clock.now());
       if (kind === "COUNTS") ledger.price(symbol, price);
     }
-  }
-
-  /** The next number of a program's kind and fund. */
-  function next(by: Identity, fundId: string, kind: string): number {
-    const stream = `${by.name} ${fundId} ${kind}`;
-    const number = (sequences.get(stream) ?? 0) + 1;
-    sequences.set(stream, number);
-    return number;
   }
 
   /** By the desk's own books: the LIVE fund's until people have accepted what others reported. */
@@ -200,14 +190,7 @@ export async function openFixture({ seed, plantedBug }: WorldOptions) {
     tellValue,
     worthOf,
     ledger,
-    /** Gives a fill another id. */
-    rename(fillId: string): string {
-      const given = `${fillId}:again`;
-      renamed.set(fillId, given);
-      return given;
-    },
-    /** Under which a fill is booked here. */
-    idOf: (fillId: string): string => renamed.get(fillId) ?? fillId,
+    ...fillIds(),
     acceptedFills: acceptedFills as ReadonlySet<string>,
     /** What was accepted is booked by the LIVE fund's valuer as well. */
     adopt: (): void => {
@@ -244,6 +227,32 @@ export async function openFixture({ seed, plantedBug }: WorldOptions) {
       await finish(outside.stop());
       await finish(life.service.stop());
     },
+  };
+}
+
+/** The next number of a program's kind and fund. */
+function numbering() {
+  const sequences = new Map<string, number>();
+  return (by: Identity, fundId: string, kind: string): number => {
+    const stream = `${by.name} ${fundId} ${kind}`;
+    const number = (sequences.get(stream) ?? 0) + 1;
+    sequences.set(stream, number);
+    return number;
+  };
+}
+
+/** Of fills that were published under another id, because theirs was used. */
+function fillIds() {
+  const renamed = new Map<string, string>();
+  return {
+    /** Gives a fill another id. */
+    rename(fillId: string): string {
+      const given = `${fillId}:again`;
+      renamed.set(fillId, given);
+      return given;
+    },
+    /** Under which a fill is booked here. */
+    idOf: (fillId: string): string => renamed.get(fillId) ?? fillId,
   };
 }
 
