@@ -13,6 +13,7 @@ import { Panel } from "../panels/panel.tsx";
 import { Theirs } from "../panels/theirs.tsx";
 import { DecisionGates } from "../risk/rejections.tsx";
 import { useWeb } from "../web-context.tsx";
+import { FixText } from "./fix-text.tsx";
 
 const rolesOfDryRun = ["operator", "risk_officer"] as const;
 
@@ -188,7 +189,7 @@ function VerdictOf({ verdict }: { readonly verdict: Verdict }) {
       </p>
       {fix !== undefined && (
         <p className="note">
-          What to do: <Theirs text={fix} />
+          What to do: <FixText text={fix} />
         </p>
       )}
       {symbol !== "" && (

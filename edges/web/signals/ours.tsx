@@ -1,6 +1,6 @@
 // What the strategies of ours said, and what each symbol returned since, once the horizon is over.
 import type { Instant } from "../../../contracts/src/instant.ts";
-import { age } from "../../words/times.ts";
+import { age, span } from "../../words/times.ts";
 import type { Ours as OursRead } from "../data/signal-lists.ts";
 import { useList } from "../data/use-list.ts";
 import { useDeskSearch, useRange } from "../frame/use-search.ts";
@@ -47,7 +47,7 @@ function columnsOf(fundOf: (id: string) => string | undefined, now: Instant): re
       cell: (one) => (one.value === undefined ? "?" : signed(one.value.toFixed(digits))),
       exact: (one) => exactText(one.value),
     },
-    { id: "horizon", head: "Over", by: (one) => one.horizon_s, cell: (one) => `${one.horizon_s / 3_600} h` },
+    { id: "horizon", head: "Over", by: (one) => one.horizon_s, cell: (one) => span(one.horizon_s * 1_000) },
     {
       id: "return",
       head: "Returned",

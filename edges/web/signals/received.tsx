@@ -9,6 +9,7 @@ import { type Column, DataTable } from "../panels/data-table.tsx";
 import { grouped, StateWord } from "../panels/figures.tsx";
 import { type Explained, Panel } from "../panels/panel.tsx";
 import { Theirs } from "../panels/theirs.tsx";
+import { FixText } from "./fix-text.tsx";
 import {
   type Counts,
   codeOf,
@@ -29,6 +30,7 @@ const columns: readonly Column<ReceivedSignal>[] = [
     by: (one) => one.received_at,
     cell: (one) => <ToReplay text={one.received_at} fund={one.fund_id} symbol={one.symbol} />,
   },
+  { id: "show", head: "Alert", by: () => undefined, cell: (one) => <OpenSignal id={one.signal_id} /> },
   {
     id: "status",
     head: "Status",
@@ -42,7 +44,7 @@ const columns: readonly Column<ReceivedSignal>[] = [
     by: codeOf,
     cell: (one) => <StateWord word={codeOf(one) ?? ""} grade={codeOf(one) === undefined ? undefined : "critical"} />,
   },
-  { id: "fix", head: "What to do", by: (one) => webhookFix(one.code) ?? one.detail ?? "" },
+  { id: "fix", head: "What to do", by: fixOf, cell: (one) => <FixText text={fixOf(one)} /> },
   { id: "fund", head: "Fund", by: (one) => one.fund_id ?? "not proved" },
   { id: "strategy", head: "Strategy", by: (one) => one.strategy_id },
   { id: "sent", head: "Sent", by: (one) => one.symbol_sent },
@@ -70,32 +72,40 @@ const columns: readonly Column<ReceivedSignal>[] = [
     head: "Order",
     by: (one) => one.order_state ?? (one.order_id === undefined ? "" : "not handed in yet"),
   },
-  { id: "show", head: "Alert", by: () => undefined, cell: (one) => <OpenSignal signal={one} /> },
+  {
+    id: "duplicate",
+    head: "Duplicate of",
+    by: (one) => one.duplicate_of,
+    cell: (one) => (one.duplicate_of === undefined ? " " : <OpenOriginal of={one.duplicate_of} />),
+  },
 ];
 
-function OpenSignal({ signal: { signal_id: id, duplicate_of: original } }: { readonly signal: ReceivedSignal }) {
+function fixOf({ code, detail, decision_code: denied }: ReceivedSignal): string {
+  return webhookFix(code) ?? detail ?? (denied === undefined ? "" : "a gate denied its order: open it for the figures");
+}
+
+function OpenSignal({ id }: { readonly id: string }) {
   const { show } = useDeskSearch();
   const change = useChangeSearch();
+  const word = show === id ? "Close" : "Open";
   return (
-    <span className="inline-form">
-      <button
-        type="button"
-        aria-expanded={show === id}
-        aria-label={`${show === id ? "Close" : "Open"} the alert ${id.slice(0, 8)}`}
-        onClick={() => change({ show: show === id ? undefined : id })}
-      >
-        {show === id ? "Close" : "Open"}
-      </button>
-      {original !== undefined && (
-        <button
-          type="button"
-          aria-label={`Open the alert ${original.slice(0, 8)}, which this one repeats`}
-          onClick={() => change({ show: original })}
-        >
-          Duplicate of {original.slice(0, 8)}
-        </button>
-      )}
-    </span>
+    <button
+      type="button"
+      aria-expanded={show === id}
+      aria-label={`${word} the alert ${id.slice(0, 8)}`}
+      onClick={() => change({ show: show === id ? undefined : id })}
+    >
+      {word}
+    </button>
+  );
+}
+
+function OpenOriginal({ of }: { readonly of: string }) {
+  const change = useChangeSearch();
+  return (
+    <button type="button" onClick={() => change({ show: of })}>
+      {of.slice(0, 8)}
+    </button>
   );
 }
 

@@ -1,5 +1,6 @@
 // One alert: as it was sent, without its secret, what it was answered with, and what became of its order.
 import { Link } from "@tanstack/react-router";
+import { clean } from "../../../contracts/src/text/clean.ts";
 import { webhookFix } from "../../words/webhook-fixes.ts";
 import type { Lists } from "../data/lists.ts";
 import { useList } from "../data/use-list.ts";
@@ -11,6 +12,7 @@ import { StateWord } from "../panels/figures.tsx";
 import { Panel } from "../panels/panel.tsx";
 import { Theirs } from "../panels/theirs.tsx";
 import { Gates } from "../risk/rejections.tsx";
+import { FixText } from "./fix-text.tsx";
 import { gradeOfSignal } from "./received-counts.ts";
 
 type Signal = Lists["signal"];
@@ -71,7 +73,7 @@ function Facts({ signal }: { readonly signal: Signal }) {
           <>
             <dt>What to do</dt>
             <dd data-testid="signal-fix">
-              <Theirs text={fix} />
+              <FixText text={fix} />
             </dd>
           </>
         )}
@@ -106,11 +108,17 @@ function Facts({ signal }: { readonly signal: Signal }) {
       </dl>
       <h3>Body</h3>
       <pre data-testid="signal-body">
-        <Theirs text={signal.body === undefined ? "It was no JSON object." : JSON.stringify(signal.body, null, 2)} />
+        <bdi>{bodyText(signal.body)}</bdi>
       </pre>
       {orderId !== undefined && decisionCode !== undefined && <Gates orderId={orderId} />}
     </>
   );
+}
+
+/** Line by line: cleaned as a whole the ends of its lines would be seen as what they are. */
+function bodyText(body: Signal["body"]): string {
+  if (body === undefined) return "It was no JSON object.";
+  return JSON.stringify(body, null, 2).split("\n").map(clean).join("\n");
 }
 
 function Duplicate({ of }: { readonly of: string }) {
