@@ -930,7 +930,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"threshold","type":"number","description":"The highest of 0.5, 0.75, 0.85, 0.9 and 0.95 that was reached."},
   ]},
   LimitsPreview: {"description":"What a change would make of limits and headroom.","fields":[
-    {"name":"funds","type":"message","message":"PreviewedFund","list":true,"description":"The funds that it touches, at most 20: those that hold what changes first."},
+    {"name":"funds","type":"message","message":"PreviewedFund","list":true,"description":"The funds that it touches, at most 20: those that hold what changes first.","maxCount":20},
     {"name":"more","type":"boolean","description":"Whether it touches more than one answer holds."},
     {"name":"as_of","type":"text","description":"RFC 3339.","kind":"INSTANT"},
   ]},
@@ -1399,9 +1399,9 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   ]},
   PreviewedFund: {"description":"One of the funds that a change touches.","fields":[
     {"name":"fund_id","type":"text","kind":"ID"},
-    {"name":"limits","type":"message","message":"PreviewedLimit","list":true,"description":"Its exposure limits, at most 200: those that would be others first."},
-    {"name":"headroom","type":"message","message":"PreviewedHeadroom","list":true,"description":"Of what changes, else of what the fund holds or may trade: at most 10 symbols."},
-    {"name":"unpriced","type":"text","list":true,"description":"What it holds without a price: no limit has it."},
+    {"name":"limits","type":"message","message":"PreviewedLimit","list":true,"description":"Its exposure limits, at most 200: those that would be others first.","maxCount":200},
+    {"name":"headroom","type":"message","message":"PreviewedHeadroom","list":true,"description":"Of what changes, else of what the fund holds or may trade: at most 10 symbols.","maxCount":20},
+    {"name":"unpriced","type":"text","list":true,"description":"What it holds without a price: no limit has it.","maxCount":100000},
     {"name":"more","type":"boolean","description":"Whether there are more limits, or more symbols, than one answer holds."},
   ]},
   PreviewedHeadroom: {"description":"How much could be bought or sold in one order, as if no halt, block or missing price stood.","fields":[
@@ -1486,7 +1486,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"would_change","type":"message","message":"ReferenceDryRun","optional":true,"description":"Answered to a dry run: what the change would do."},
   ]},
   ReferenceDryRun: {"description":"What a change of reference data would do.","fields":[
-    {"name":"changes","type":"message","message":"ReferenceFieldChange","list":true,"description":"Field by field, the first 200."},
+    {"name":"changes","type":"message","message":"ReferenceFieldChange","list":true,"description":"Field by field, the first 200.","maxCount":200},
     {"name":"takes_second_factor","type":"boolean","description":"Whether it loosens, which takes a proof of the second factor; and whether a halt is in force under which somebody else must sign it, too."},
     {"name":"takes_second_person","type":"boolean"},
     {"name":"preview","type":"message","message":"LimitsPreview","optional":true,"description":"What it would make of limits and headroom."},
