@@ -12,9 +12,8 @@ import {
   sourcesCollar,
   watchPrice,
 } from "../../core/exposure/price-jump.ts";
-import type { PriceSources } from "../../core/exposure/price-sources.ts";
 import { createNewestMarks } from "../shared/newest-marks.ts";
-import { followPriceSources } from "../shared/price-sources.ts";
+import { type FollowedSources, followPriceSources } from "../shared/price-sources.ts";
 import type { ServicePorts } from "../shared/service.ts";
 
 /** Marks that may wait; newer ones of the same symbol take the place of older ones. */
@@ -23,7 +22,7 @@ const marksQueueMax = 10_000;
 interface OutsideQuotes {
   readonly newest: ReadonlyMap<string, Quote>;
   /** As prices on the bus made them. */
-  readonly sources: PriceSources;
+  readonly sources: FollowedSources;
   /** False while its price has jumped and is not confirmed (core/exposure/price-jump.ts): the risk engine judges alike. */
   isBelieved(symbol: string): boolean;
   stop(): Promise<void>;

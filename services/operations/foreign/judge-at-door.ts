@@ -5,7 +5,6 @@ import { parseJson } from "../../../contracts/src/parse-json.ts";
 import { isPossiblePrice, type Mark } from "../../../contracts/src/records/market.ts";
 import { type BookedFill, bookedFill, type Fill, type FillBusted } from "../../../contracts/src/records/order.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
-import type { PriceSources } from "../../../core/exposure/price-sources.ts";
 import {
   type EventStanding,
   impossiblePrice,
@@ -18,6 +17,7 @@ import type { Refusal } from "../../../core/foreign/refusal.ts";
 import { type ReferenceView, referenceReader } from "../../reference/reference-view.ts";
 import { bustStanding } from "../../shared/bust-standing.ts";
 import { orderIdOf, ownersOf } from "../../shared/order-owners.ts";
+import type { FollowedSources } from "../../shared/price-sources.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import type { Taken } from "./read-event.ts";
 
@@ -37,7 +37,7 @@ const decoder = new TextDecoder();
 
 export function judgeAtDoor(
   { referenceData, riskStore, store, clock }: DoorPorts,
-  sources: Pick<PriceSources, "ask">,
+  sources: Pick<FollowedSources, "ask" | "look">,
 ): DoorJudge {
   const reader = referenceReader(referenceData);
   let lookedAt: Instant | undefined;
@@ -67,7 +67,9 @@ export function judgeAtDoor(
     return { bust: { ...kept, same, others: [...kept.others, ...others] } };
   }
 
-  function another(mark: Mark, now: Instant): Refusal | undefined {
+  async function another(mark: Mark, now: Instant): Promise<Refusal | undefined> {
+    // The first price is answered by what is named, too, and not by what was read before.
+    await sources.look(mark);
     const { kind, whose } = sources.ask(mark, now);
     return kind === "NOT_YOURS" ? priceNotYours(mark.symbol, whose) : undefined;
   }

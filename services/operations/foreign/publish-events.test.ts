@@ -46,7 +46,14 @@ function begin() {
     fillEntry: async (id: string) => new TextEncoder().encode(JSON.stringify(known.booked.get(id))),
     askers: async (ids: readonly string[]) => ids.flatMap((orderId) => known.asked.get(orderId) ?? []),
   };
-  const sources = createPriceSources({ namedFor: () => known.pricedBy, markAgeMsMax: 10_000 });
+  // What is named is known from the first look on.
+  let named: readonly string[] | undefined;
+  const sources = {
+    ...createPriceSources({ namedFor: () => named, markAgeMsMax: 10_000 }),
+    look: async () => {
+      named = known.pricedBy;
+    },
+  };
   const { handlers } = foreignEvents({ ...ports, referenceData, riskStore }, sources);
   const publish = (
     event: { readonly id?: string; readonly subject: string; readonly payload: unknown; readonly dry_run?: boolean },

@@ -14,8 +14,8 @@ import { foreignPublisherOf } from "../../../contracts/src/foreign-events.ts";
 import type { ForeignEvent, ForeignReceipt } from "../../../contracts/src/generated/svc/v1/foreign.ts";
 import type { Mark } from "../../../contracts/src/records/market.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
-import type { PriceSources } from "../../../core/exposure/price-sources.ts";
 import type { RpcCall, RpcService } from "../../../ports/rpc.ts";
+import type { FollowedSources } from "../../shared/price-sources.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import { type DoorJudge, judgeAtDoor } from "./judge-at-door.ts";
 import { type Read, readEvent } from "./read-event.ts";
@@ -27,7 +27,7 @@ type ForeignPorts = Pick<
 >;
 
 /** `sources` knows whose prices count. */
-export function foreignEvents(ports: ForeignPorts, sources: Pick<PriceSources, "ask">): RpcService {
+export function foreignEvents(ports: ForeignPorts, sources: Pick<FollowedSources, "ask" | "look">): RpcService {
   const publish = publisher(ports, sources);
   return {
     name: "ForeignEvents",
@@ -37,7 +37,7 @@ export function foreignEvents(ports: ForeignPorts, sources: Pick<PriceSources, "
 
 function publisher(
   ports: ForeignPorts,
-  sources: Pick<PriceSources, "ask">,
+  sources: Pick<FollowedSources, "ask" | "look">,
 ): (event: ForeignEvent, call: RpcCall) => Promise<ForeignReceipt> {
   const judge = judgeAtDoor(ports, sources);
   const store = storeInOrder(ports, judge);

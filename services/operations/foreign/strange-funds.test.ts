@@ -27,7 +27,13 @@ function begin(named: readonly string[] | undefined) {
   const instruments = [{ symbol: exampleFill.symbol, calendar: "c", currency: "USD" }];
   const reference = { instruments, funds, fx: [], borrow: [], restricted: [], calendars: [], venues: [], change: 1 };
   const referenceData = { changed: async () => 1, read: async () => reference as never };
-  const { handlers } = foreignEvents({ ...ports, referenceData }, { ask: () => ({ kind: "COUNTS", whose: [] }) });
+  const { handlers } = foreignEvents(
+    { ...ports, referenceData },
+    {
+      ask: () => ({ kind: "COUNTS", whose: [] }),
+      look: async () => undefined,
+    },
+  );
   const identity = { kind: "service", name: "my-oms", roles: ["service"], operations, ...(named && { funds: named }) };
   const publish = (subject: string, id: string, payload: object, dry_run = false): Promise<ForeignReceipt> => {
     const event = { id, subject, payload_json: JSON.stringify(payload), dry_run };
