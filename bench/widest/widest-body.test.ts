@@ -1,5 +1,6 @@
 // The widest body of a description: as long as declared where that is declared, and otherwise as long as a body may be.
 import { expect, test } from "vitest";
+import { legalBodies } from "./legal-body.ts";
 import { widestBody } from "./widest-body.ts";
 
 const taken = (): boolean => true;
@@ -23,4 +24,12 @@ test("what has no bound fills at least a quarter of what a body may have, and ne
 
 test("what its description does not take is not sent", () => {
   expect(widestBody({ type: "object", properties: { names: list } }, {}, 1_000, () => false)).toBeUndefined();
+});
+
+test("what its route would not read is not sent", () => {
+  const legal = legalBodies();
+  const { isWithin = () => true, bytesMax } = legal.get("resumeHalt") ?? {};
+  expect(bytesMax).toBe(1_048_576);
+  const ids = (count: number) => ({ halt_ids: Array.from({ length: count }, (_, index) => `h${index}`) });
+  expect([isWithin(ids(10_000)), isWithin(ids(10_001))]).toEqual([true, false]);
 });

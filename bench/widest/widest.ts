@@ -10,11 +10,11 @@ import { logInAs, operatorUrl } from "../../testkit/login.ts";
 import { type Platform, pause, startPlatform, temporaryFolder } from "../../testkit/platform.ts";
 import type { Bench, BenchResult } from "../bench.ts";
 import { repository } from "../ctl-start.ts";
+import { legalBodies } from "./legal-body.ts";
 import { widestBody } from "./widest-body.ts";
 
 /** The promise: what takes longer leaves the loop, or is cut into slices. */
 const taskMsMax = 20;
-const bodyBytesMax = 1_048_576;
 /** The shortest of so many longest stretches: what else a process does now and then is none of the request's. */
 const times = 3;
 /** What a request causes may come after its answer. */
@@ -71,15 +71,16 @@ async function askAll(platform: Platform, watched: string, progress: (line: stri
     ...(await operationsOf(operatorUrl(platform), "operator")),
     ...(await operationsOf(publicUrl, "public")),
   ];
-  const rank = ({ name }: FuzzedOperation): number => last.indexOf(name.split(" ")[1] ?? "");
+  const rank = (operation: FuzzedOperation): number => last.indexOf(idOf(operation));
   const operations = found.toSorted((one, other) => rank(one) - rank(other));
   const rows: WidestRow[] = [];
+  const legal = legalBodies();
   for (const operation of operations) {
     const { access_token } = await logInAs(platform, "duty");
+    const { bytesMax, isWithin } = legal.get(idOf(operation)) ?? { bytesMax: 0, isWithin: () => false };
+    const accepts = (sent: unknown): boolean => isWithin(sent) && operation.acceptsBody(sent);
     const body =
-      operation.body === undefined
-        ? undefined
-        : widestBody(operation.body, operation.schemas, bodyBytesMax, operation.acceptsBody);
+      operation.body === undefined ? undefined : widestBody(operation.body, operation.schemas, bytesMax, accepts);
     const seen: Readonly<Record<string, number>>[] = [];
     let status = 0;
     for (let count = 0; count < (rank(operation) === -1 ? times : 1); count += 1) {
@@ -100,6 +101,8 @@ async function askAll(platform: Platform, watched: string, progress: (line: stri
   }
   return rows;
 }
+
+const idOf = ({ name }: FuzzedOperation): string => name.split(" ")[1] ?? "";
 
 async function send(operation: FuzzedOperation, body: string | undefined, token: string): Promise<number> {
   try {
