@@ -2,7 +2,7 @@
 //  1. One runs at a time, and only so many wait.
 //  2. A try from outside leaves its place only some time after its answer, so that all of them together take a quarter of one processor. Who is alone
 //     does not notice.
-//  3. Whose address tried least lately goes first (password-turns.ts): a flood, from one address or from many, keeps nobody else waiting for long.
+//  3. Whose address tried wrongly least lately goes first (password-turns.ts): a flood, from one address or from many, keeps nobody else waiting for long.
 import { hash, verify } from "@node-rs/argon2";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { Timers } from "../../ports/timers.ts";
@@ -24,7 +24,7 @@ export function createPasswordHashing(
   timers: Pick<Timers, "after">,
   limits: PasswordTurnsLimits = limitsDefault,
 ): PasswordHashing {
-  const inTurn = createPasswordTurns(timers, limits);
+  const { inTurn, wasRight } = createPasswordTurns(timers, limits);
   const fits = (password: string): boolean => password.length > 0 && Buffer.byteLength(password) <= passwordBytesMax;
   return {
     async hash(password) {
@@ -35,7 +35,9 @@ export function createPasswordHashing(
     },
     async verify(passwordHash, password, from) {
       if (!fits(password)) return false;
-      return inTurn(() => verify(passwordHash, password), from);
+      const isRight = await inTurn(() => verify(passwordHash, password), from);
+      if (isRight && from !== undefined) wasRight(from);
+      return isRight;
     },
   };
 }

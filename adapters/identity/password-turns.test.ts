@@ -9,7 +9,7 @@ function fixture(limits: Partial<PasswordTurnsLimits> = {}) {
     return () => undefined;
   };
   const usual = { runningMax: 1, waitingMax: 1_024, waitingPerAddressMax: 16, restMs: 90 };
-  const inTurn = createPasswordTurns({ after }, { ...usual, ...limits });
+  const { inTurn, wasRight } = createPasswordTurns({ after }, { ...usual, ...limits });
   const said: string[] = [];
   const attempt = (from: string): void => {
     void inTurn(async () => void said.push(from), from).catch(({ code }: { code: string }) =>
@@ -24,7 +24,7 @@ function fixture(limits: Partial<PasswordTurnsLimits> = {}) {
     rests.shift()?.();
     await settle();
   };
-  return { attempt, next, settle, said };
+  return { attempt, next, settle, said, wasRight };
 }
 
 const many = (count: number): readonly string[] => Array.from({ length: count }, (_, at) => `198.51.100.${at}`);
@@ -38,6 +38,32 @@ describe("turns of passwords", () => {
     await settle();
     await next();
     expect(said).toEqual(["198.51.100.0", "192.0.2.1"]);
+  });
+
+  it("go first to addresses from where somebody logged in, however often they did", async () => {
+    const { attempt, next, settle, said, wasRight } = fixture();
+    for (let at = 0; at < 12; at += 1) {
+      attempt("office");
+      wasRight("office");
+      await settle();
+      await next();
+    }
+    for (const from of many(250)) attempt(from);
+    attempt("office");
+    await settle();
+    await next();
+    await next();
+    expect(said.slice(12)).toContain("office");
+    expect(said.slice(12).length).toBeLessThanOrEqual(3);
+  });
+
+  it("are that of whoever waits longest every fourth time", async () => {
+    const { attempt, next, settle, said } = fixture();
+    for (let at = 0; at < 3; at += 1) attempt("mistyped");
+    for (const from of many(40)) attempt(from);
+    await settle();
+    for (let at = 0; at < 8; at += 1) await next();
+    expect(said.filter((from) => from === "mistyped")).toHaveLength(2);
   });
 
   it("refuse an address what is more than its own places, and nobody else for it", async () => {

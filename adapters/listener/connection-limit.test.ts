@@ -65,6 +65,15 @@ describe("strangers", () => {
     expect(crowded).toEqual(["stranger"]);
   });
 
+  it("make way where most of them come from, so that somebody alone is not sent away for a crowd (2)", () => {
+    const { many, come } = room(8);
+    const alone = come("192.0.2.1");
+    const crowd = [...many(2, "127.0.0.2"), ...many(5, "127.0.0.3")];
+    const later = [come("127.0.0.4"), come("127.0.0.5")];
+    expect([alone.isHere(), ...here(later)]).toEqual([true, true, true]);
+    expect(here(crowd)).toEqual([false, true, false, false, false, false, true]);
+  });
+
   it("with a call in hand are the last to go, and go all the same (2)", () => {
     const { many, come } = room(3);
     const guests = many(3);

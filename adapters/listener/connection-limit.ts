@@ -1,7 +1,8 @@
 // Places for connections, shared by the HTTP and gRPC listeners. Opening a connection costs its opener nothing, and neither does speaking our
 // language: only a token that was verified is proof, and only those who have one keep a place.
 //  1. A connection that has not shown within `firstMsMax` that it speaks our language is late, and is ended.
-//  2. Whoever has shown no token makes way for anybody new, the oldest first: those without a call in hand before those with one. One that
+//  2. Whoever has shown no token makes way for anybody new: those without a call in hand before those with one, of the address that has most connections
+//     the oldest first, so that somebody who has just come is not sent away for a crowd. One that
 //     has no call in hand for `idleMsMax` is ended. A stream that somebody subscribed to is a call.
 //  3. An eighth of the places is kept for our own processes and a quarter for callers with a token; strangers share the rest. There is always a place
 //     at the door: nobody can be recognised before they have come in.
@@ -18,7 +19,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Health } from "../../ports/health.ts";
 import type { Identity } from "../../ports/identity.ts";
 import type { CancelTimer, Timers } from "../../ports/timers.ts";
-import { callerOf } from "./caller-key.ts";
+import { callerKey, callerOf, plainAddress } from "./caller-key.ts";
 
 /** Whom a connection belongs to, as far as it proved. */
 export type Standing = "stranger" | "holder" | "own";
@@ -73,6 +74,8 @@ interface Guest {
   socket: Socket;
   /** Undefined for an address that many share. */
   readonly caller: string | undefined;
+  /** Its address, also where that is this machine's; undefined behind a proxy that we trust, and on a unix socket. */
+  readonly from: string | undefined;
   standing: Standing;
   hasSpoken: boolean;
   /** A good token was shown, and there was no place for its holder. */
@@ -110,6 +113,7 @@ function guestList(onGone: (guest: Guest) => void) {
   const idle = new Map<Socket, Guest>();
   const busy = new Map<Socket, Guest>();
   const counts = new Map<string, number>();
+  const fromCounts = new Map<string, number>();
   const known = { holder: 0, own: 0 };
 
   function forget(socket: Socket): void {
@@ -120,11 +124,12 @@ function guestList(onGone: (guest: Guest) => void) {
     idle.delete(socket);
     busy.delete(socket);
     if (guest.standing !== "stranger") known[guest.standing] -= 1;
-    if (guest.caller === undefined) return;
-    const left = countOf(guest.caller) - 1;
-    if (left <= 0) counts.delete(guest.caller);
-    else counts.set(guest.caller, left);
+    add(counts, guest.caller, -1);
+    add(fromCounts, guest.from, -1);
   }
+
+  /** Of one that is alone with its address, and of one whose address says nothing, 1. */
+  const crowdOf = ({ from }: Guest): number => (from === undefined ? 1 : (fromCounts.get(from) ?? 1));
 
   const countOf = (caller: string): number => counts.get(caller) ?? 0;
 
@@ -137,7 +142,8 @@ function guestList(onGone: (guest: Guest) => void) {
     add: (socket: Socket, guest: Guest): void => {
       guests.set(socket, guest);
       idle.set(socket, guest);
-      if (guest.caller !== undefined) counts.set(guest.caller, countOf(guest.caller) + 1);
+      add(counts, guest.caller, 1);
+      add(fromCounts, guest.from, 1);
       socket.once("close", () => forget(socket));
     },
     /** The guest stays who it is; only what its connection is called changes. */
@@ -154,18 +160,37 @@ function guestList(onGone: (guest: Guest) => void) {
     /** Makes one place, of this caller's when one is named; false when nobody is to be sent away. */
     makePlace: (caller?: string): boolean => {
       for (const list of [idle, busy]) {
-        for (const [socket, guest] of list) {
+        let found: Guest | undefined;
+        for (const guest of list.values()) {
           if (caller !== undefined && guest.caller !== caller) continue;
-          // At once, because we hear of a connection's end later than the next one comes.
-          forget(socket);
-          socket.destroy();
-          onGone(guest);
-          return true;
+          if (found === undefined || crowdOf(guest) > crowdOf(found)) found = guest;
         }
+        if (found === undefined) continue;
+        // At once, because we hear of a connection's end later than the next one comes.
+        forget(found.socket);
+        found.socket.destroy();
+        onGone(found);
+        return true;
       }
       return false;
     },
   };
+}
+
+/** Whose share its connection is of, and where it comes from. */
+function placesOf(
+  address: string | undefined,
+  isShared: RoomOptions["isShared"],
+): readonly [caller: string | undefined, from: string | undefined] {
+  const isProxy = address === undefined || isShared?.(plainAddress(address)) === true;
+  return [callerOf(address, isShared), isProxy ? undefined : callerKey(address)];
+}
+
+function add(counts: Map<string, number>, name: string | undefined, change: number): void {
+  if (name === undefined) return;
+  const count = (counts.get(name) ?? 0) + change;
+  if (count <= 0) counts.delete(name);
+  else counts.set(name, count);
 }
 
 export function connectionRoom(options: RoomOptions): ConnectionRoom {
@@ -199,7 +224,7 @@ export function connectionRoom(options: RoomOptions): ConnectionRoom {
   return {
     ...callsOf(list, timers, idleMsMax, allowanceOf(options)),
     admit: (socket) => {
-      const caller = callerOf(socket.remoteAddress, options.isShared);
+      const [caller, from] = placesOf(socket.remoteAddress, options.isShared);
       if (!hasPlace(caller)) {
         socket.destroy();
         crowded("stranger");
@@ -208,7 +233,7 @@ export function connectionRoom(options: RoomOptions): ConnectionRoom {
       const onLate = options.onLate ?? ((late: Socket) => void late.destroy());
       const stopClock = timers.after(options.firstMsMax, () => onLate(guest.socket));
       const allowance = options.strangerCalls?.atOnceMax ?? 0;
-      const guest: Guest = { ...stranger, caller, socket, allowance, allowanceAt: clock.now(), stopClock };
+      const guest: Guest = { ...stranger, caller, from, socket, allowance, allowanceAt: clock.now(), stopClock };
       list.add(socket, guest);
       return true;
     },

@@ -12,7 +12,7 @@ interface Waiting {
   begin(): void;
 }
 
-const inHandMax = 32;
+const inHandMax = 8;
 const heldMsMax = 2_000;
 
 export function logInPlaces(timers: Pick<Timers, "after">, placesMax = inHandMax): LogInPlaces {
