@@ -148,7 +148,7 @@ it("200 seeded moments of random lives are what the engine held and counted then
       } satisfies Partial<ReplayQueries>;
       const funds = fundIds.map((fund_id) => ({ fund_id, strategies: [] }));
       const referenceData = { read: async () => ({ funds }), changed: async () => 1 };
-      const ports = { ...base, clock: { now: () => one.at }, replayQueries, referenceData };
+      const ports = { ...base, running: () => undefined, clock: { now: () => one.at }, replayQueries, referenceData };
       const moment = await getMoment(ports as never, { fund_id: one.fundId, at: format(one.at) }, none);
       const name = `seed ${seed}, ${one.fundId}, ${format(one.at)}`;
       expect(

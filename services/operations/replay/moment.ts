@@ -20,11 +20,12 @@ import type { ServicePorts } from "../../shared/service.ts";
 import { restrictionMessage } from "../restrictions.ts";
 import { fundId as askedFund } from "../risk-queries-arguments.ts";
 import { type PastEngine, type PastEnginePorts, pastEngine } from "./past-engine.ts";
+import type { PastPricesPorts } from "./past-prices.ts";
 import { pastLimitUse } from "./past-use.ts";
 import { askedMoment } from "./replay-arguments.ts";
 import { createSlices, type Slices } from "./slices.ts";
 
-export type MomentPorts = PastEnginePorts & Pick<ServicePorts, "clock" | "timers" | "referenceData">;
+export type MomentPorts = PastEnginePorts & PastPricesPorts & Pick<ServicePorts, "clock" | "timers" | "referenceData">;
 
 /** A value that is older than this at the moment is one of which the newer ones are forgotten, or none was made. */
 const navAgeMsMax = 3_600_000;
@@ -49,7 +50,7 @@ export async function getMoment(ports: MomentPorts, request: GetMomentRequest, s
   const past = await tryPastEngine(ports, { fundId, at, standing }, slices);
   if (typeof past === "string") return { ...common, positions: [], open_orders: [], limit_use: [], reason: past };
   const { positions, orders } = booksOf(past, fundId, nav);
-  const limitUse = await pastLimitUse({ fundId, at, standing, nav, engine: past.engine }, slices);
+  const limitUse = await pastLimitUse(ports, { fundId, at, standing, nav, engine: past.engine }, slices);
   return { ...common, positions, open_orders: orders, limit_use: [...limitUse], reason: undefined };
 }
 

@@ -5,7 +5,6 @@ import * as decimal from "../../../contracts/src/decimal.ts";
 import type { LimitUse, Loss } from "../../../contracts/src/generated/svc/v1/riskengine.ts";
 import { format, type Instant } from "../../../contracts/src/instant.ts";
 import type { Baseline, FundValuation } from "../../../contracts/src/losses.ts";
-import { paperSource } from "../../../contracts/src/records/market.ts";
 import { calendarDefinition } from "../../../contracts/src/records/reference.ts";
 import type { Engine } from "../../../core/engine/engine.ts";
 import { exposureUse, inOrder, lossUse, unusedLimits } from "../../../core/engine/limit-use.ts";
@@ -13,6 +12,7 @@ import { figureOf, lossFractions } from "../../../core/losses/loss-figures.ts";
 import { type LossPeriods, lossDayAt } from "../../../core/losses/loss-periods.ts";
 import type { NavPoint } from "../../../ports/ledger-records.ts";
 import type { Standing } from "../../../ports/replay-queries.ts";
+import { type PastPricesPorts, pastMarks } from "./past-prices.ts";
 import type { Slices } from "./slices.ts";
 
 interface PastUse {
@@ -26,21 +26,39 @@ interface PastUse {
 
 /** Symbols that are valued before others have their turn. */
 const symbolsPerTurn = 20;
+/** Of symbols in one sentence. */
+const namesMax = 5;
 const navNotKept =
   "What the fund was worth then is not kept: values of seconds are for an hour, and of minutes for a week.";
 const calendarLimits = ["daily", "weekly", "monthly"] as const;
 
-export async function pastLimitUse(past: PastUse, slices: Slices): Promise<readonly LimitUse[]> {
-  const { fundId, at, engine, nav } = past;
-  hearValue(past);
-  const rows: LimitUse[] = [...lossRows(past), ...engine.read((state) => unusedLimits(state, fundId, at))];
+export async function pastLimitUse(
+  ports: PastPricesPorts,
+  past: PastUse,
+  slices: Slices,
+): Promise<readonly LimitUse[]> {
+  const { fundId, at, engine, nav, standing } = past;
   const symbols = engine.lines().flatMap((line) => (line.fund_id === fundId ? [line.symbol] : []));
+  const marks = await pastMarks(ports, { fundId, at, standing, nav, symbols });
+  for (const mark of marks.values()) engine.setMark(mark);
+  hearValue(past);
+  const rows: LimitUse[] = [...engine.read((state) => unusedLimits(state, fundId, at))];
   for (let from = 0; from < symbols.length; from += symbolsPerTurn) {
     await slices.next();
     const some = symbols.slice(from, from + symbolsPerTurn);
     rows.push(...engine.read((state) => exposureUse(state, fundId, some, at)));
   }
-  return inOrder(rows.map((row) => asOf(row, at, nav)));
+  const unpriced = symbols.filter((symbol) => !marks.has(symbol));
+  const counted = nav === undefined || unpriced.length === 0 ? rows : rows.map((row) => withoutPrice(row, unpriced));
+  return inOrder([...lossRows(past), ...counted].map((row) => asOf(row, at, nav)));
+}
+
+/** Where a price of then is not kept every sum would be too small, and so would be what a symbol's options add to it. */
+function withoutPrice(row: LimitUse, unpriced: readonly string[]): LimitUse {
+  const { fund_id, limit, scope, as_of } = row;
+  if (limit === "max_notional") return row;
+  const named = unpriced.slice(0, namesMax).join(", ");
+  return { fund_id, limit, scope, as_of, band: 100, reason: `A price of then is not kept: ${named}.` };
 }
 
 /** Of the moment, whatever the engine's newest decision is; a value that is not kept is another thing than one that was missing. */
@@ -49,11 +67,8 @@ function asOf(row: LimitUse, at: Instant, nav: NavPoint | undefined): LimitUse {
   return { ...row, as_of: format(at), ...(isMissing && { reason: navNotKept }) };
 }
 
-function hearValue({ fundId, standing, nav, engine }: PastUse): void {
+function hearValue({ fundId, nav, engine }: PastUse): void {
   if (nav === undefined) return;
-  const isPaper = standing.reference.funds.find((fund) => fund.fund_id === fundId)?.mode === "PAPER";
-  const source = isPaper ? paperSource : "treasury";
-  for (const [symbol, { price, at }] of Object.entries(nav.prices ?? {})) engine.setMark({ symbol, price, source, at });
   engine.values.remember({
     fund_id: fundId,
     nav: decimal.format(nav.nav),
@@ -74,8 +89,10 @@ function lossRows(past: PastUse): readonly LimitUse[] {
   return Object.keys(fractions).flatMap((limit) => {
     const calendar = calendarLimits.find((name) => name === limit);
     const row = { fund_id: fundId, limit, state: "NOT_JUDGED", period: "", loss_pct: undefined } as unknown as Loss;
-    if (nav === undefined) return lossUse({ ...row, reason: navNotKept }, at);
     const why = "What this loss was counted from at that moment is not kept.";
+    if (limit === "strategy")
+      return strategiesOf(past).flatMap((name) => lossUse({ ...row, strategy_id: name, reason: why }, at));
+    if (nav === undefined) return lossUse({ ...row, reason: navNotKept }, at);
     if (calendar === undefined || periods === undefined) return lossUse({ ...row, reason: why }, at);
     const baseline = baselineOf(standing.baselines, calendar, periods[calendar]);
     if (baseline === undefined)
@@ -91,6 +108,10 @@ function lossRows(past: PastUse): readonly LimitUse[] {
     const [loss, limitLoss] = [decimal.format(figure.loss), decimal.format(figure.bound)];
     return lossUse({ ...row, state: "JUDGED", loss, limit_loss: limitLoss, as_of: format(nav.at) }, at);
   });
+}
+
+function strategiesOf({ fundId, standing }: PastUse): readonly string[] {
+  return standing.reference.funds.find((fund) => fund.fund_id === fundId)?.strategies ?? [];
 }
 
 /** The newest version of the period. */
