@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import * as decimal from "../../../contracts/src/decimal.ts";
 import { RiskDecision } from "../../../contracts/src/generated/svc/v1/order.ts";
 import { DecisionRecord } from "../../../contracts/src/generated/svc/v1/riskdesk.ts";
-import { format, type Instant } from "../../../contracts/src/instant.ts";
+import { format, type Instant, parse } from "../../../contracts/src/instant.ts";
 import { createEngine, type Engine } from "../../../core/engine/engine.ts";
 import { exposureUse, inOrder, unusedLimits } from "../../../core/engine/limit-use.ts";
 import type { KeptBooks, ReplayQueries, Standing } from "../../../ports/replay-queries.ts";
@@ -167,6 +167,11 @@ it("200 seeded moments of random lives are what the engine held and counted then
         ).toEqual(one.use);
         counted += 1;
       }
+      const moments = JSON.stringify(moment).match(/\d{4}-\d\d-\d\dT[\d:.]+Z/g) ?? [];
+      expect(
+        moments.filter((text) => parse(text) > one.at),
+        name,
+      ).toEqual([]);
       compared += 1;
     }
   }
