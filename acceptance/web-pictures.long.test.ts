@@ -3,7 +3,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launchChromium } from "../testkit/chromium.ts";
 import { operatorUrl } from "../testkit/login.ts";
-import { type Platform, pause, startPlatform, temporaryFolder } from "../testkit/platform.ts";
+import { eventually, type Platform, pause, startPlatform, temporaryFolder } from "../testkit/platform.ts";
 import { desks } from "../testkit/web/built-desks.ts";
 import { type CutLine, openLine } from "../testkit/web/cut-line.ts";
 import { openPerson } from "../testkit/web/desk-browser.ts";
@@ -17,6 +17,7 @@ import {
   waitMs,
 } from "../testkit/web/desk-pictures.ts";
 import { whileSilent } from "../testkit/web/silent-process.ts";
+import { alertWith, sendPaced, writeFundSecrets } from "../testkit/webhook-sender.ts";
 
 const timeout = 600_000;
 
@@ -30,12 +31,29 @@ let folder: string;
 beforeAll(async () => {
   folder = temporaryFolder("web-pictures");
   pictures = picturesIn(folder);
-  platform = startPlatform({ funds: "as configured" });
+  platform = startPlatform({ funds: "as configured", environment: { PORTCULLIS_TRUSTED_PROXIES: "127.0.0.1" } });
   [browser] = await Promise.all([launchChromium(), platform.ready()]);
+  await sendAlerts();
   line = await openLine();
   const duty = await openPerson(browser, platform, "duty", { proxy: { server: line.server } });
   pages = await openTabs(duty, operatorUrl(platform));
 }, timeout);
+
+/** Taken, repeated, unknown, not proved, and denied by a gate. */
+async function sendAlerts(): Promise<void> {
+  const secret = "alpha-secret-0123456789";
+  await writeFundSecrets(platform, { alpha: secret });
+  await eventually("alerts are taken", async () => (await sendPaced(platform, alertWith(secret))).status === 202);
+  const body = alertWith(secret);
+  for (const sent of [
+    body,
+    body,
+    alertWith(secret, { symbol: "NASDAQ:NONESUCH" }),
+    alertWith("not-the-secret-of-alpha"),
+    alertWith(secret, { quantity: "900000" }),
+  ])
+    await sendPaced(platform, sent);
+}
 
 afterAll(async () => {
   await browser?.close();
