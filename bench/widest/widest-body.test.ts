@@ -1,6 +1,6 @@
 // The widest body of a description: as long as declared where that is declared, and otherwise as long as a body may be.
 import { expect, test } from "vitest";
-import { legalBodies } from "./legal-body.ts";
+import { legalBodies } from "../../testkit/hostile/legal-body.ts";
 import { widestBody } from "./widest-body.ts";
 
 const taken = (): boolean => true;

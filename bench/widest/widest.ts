@@ -5,12 +5,12 @@ import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type FuzzedOperation, operationsOf } from "../../testkit/fuzz/documents.ts";
+import { legalBodies } from "../../testkit/hostile/legal-body.ts";
 import { fetchOnNewConnection } from "../../testkit/http/fetch-on-new-connection.ts";
 import { logInAs, operatorUrl } from "../../testkit/login.ts";
 import { type Platform, pause, startPlatform, temporaryFolder } from "../../testkit/platform.ts";
 import type { Bench, BenchResult } from "../bench.ts";
 import { repository } from "../ctl-start.ts";
-import { legalBodies } from "./legal-body.ts";
 import { widestBody } from "./widest-body.ts";
 
 /** The promise: what takes longer leaves the loop, or is cut into slices. */

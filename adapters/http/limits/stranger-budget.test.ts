@@ -1,6 +1,6 @@
 // What strangers may ask of a port: each address its own of every share, and of what all have together documents are refused first, pages last, and the log-in
 // never. Time stands still unless the test says otherwise.
-import { array, assert, constantFrom, nat, property, record } from "fast-check";
+import fc, { array, constantFrom, nat, property, record } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type OpenShare, openShares, strangersTogether } from "../../../contracts/src/doors/open-shares.ts";
 import { fromUnixMs } from "../../../contracts/src/instant.ts";
@@ -78,7 +78,7 @@ describe("the budget of strangers", () => {
       times: nat(500),
       waitedMs: nat(5_000),
     });
-    assert(
+    fc.assert(
       property(array(asked, { maxLength: 60 }), (history) => {
         // All together have next to nothing, so that whatever asks them is refused soon.
         const { clock, budget, wait } = fixture({ shares: openShares, together: { ratePerS: 5, burst: 50 } });

@@ -258,11 +258,16 @@ describe("a subscription that fails", () => {
   it("reads at commits that may concern it, and leaves others to its next poll", async () => {
     const counted = await openCounted("test.woken");
     await stays(fixture, () => counted.seen, []);
-    expect(await counted.readsOf("events")).toBeGreaterThan(100);
-    expect(await counted.readsOf("decisions")).toBeLessThan(60);
-    expect(await counted.readsOf("entries")).toBeLessThan(60);
-    expect(await counted.readsOf("events", [subjects.alarmRaised.name])).toBeLessThan(60);
-    expect(await counted.readsOf("events", [subjects.alarmRaised.name, thingChanged.name])).toBeGreaterThan(100);
+    const others = [
+      await counted.readsOf("decisions"),
+      await counted.readsOf("entries"),
+      await counted.readsOf("events", [subjects.alarmRaised.name]),
+    ];
+    for (const reads of others) expect(reads).toBeLessThan(60);
+    // A read that takes longer than the time between two commits stands for both, so a slow machine reads less, but never as seldom as polling.
+    const polled = Math.max(1, ...others);
+    expect(await counted.readsOf("events")).toBeGreaterThan(3 * polled);
+    expect(await counted.readsOf("events", [subjects.alarmRaised.name, thingChanged.name])).toBeGreaterThan(3 * polled);
   });
 });
 

@@ -101,7 +101,7 @@ describe("a batch whose answer was lost", () => {
     await appendIsWaiting(fixture);
     const owner = await ownerOf(fixture);
     await owner.query(
-      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'fixture journal' and datname = current_database()",
+      "select pg_terminate_backend(pid, 60000) from pg_stat_activity where application_name = 'fixture journal' and datname = current_database()",
     );
     await owner.end();
     expect(await lost).toMatchObject({ code: "STORE_COMMIT_UNKNOWN" });

@@ -19,6 +19,7 @@ import type { Envelope } from "../../envelope/envelope.ts";
 import { unpricedSymbols } from "../../exposure/exposure.ts";
 import { navOf, setNavOf } from "../../exposure/nav-limits.ts";
 import { noteEveryChange } from "../../exposure/value-tables.ts";
+import { isIdentical } from "../../money/amount.ts";
 import * as fundStates from "../../state/fund-state.ts";
 import { headOf, setHead, slotsOf } from "../../state/fund-state.ts";
 import { fundBookOf, marksOf } from "../../state/records.ts";
@@ -98,7 +99,7 @@ function copyRates({ books }: EngineState, { books: into }: EngineState): void {
   for (const [base, quotes] of books.fx) {
     for (const [quote, { rate, highest, lowest }] of quotes) {
       const own = into.fx.get(base)?.get(quote);
-      if (own?.rate === rate) Object.assign(own, { highest, lowest });
+      if (own !== undefined && isIdentical(own.rate, rate)) Object.assign(own, { highest, lowest });
     }
   }
 }
