@@ -24,7 +24,7 @@ export interface TimelineEntry extends TimelineMark {
   readonly isCurrent: boolean;
 }
 
-export interface TimelineQuery {
+interface TimelineQuery {
   /** Also those that name no fund: they concern all. */
   readonly fundId: string;
   readonly actions: readonly string[];
@@ -35,7 +35,7 @@ export interface TimelineQuery {
   readonly countMax: number;
 }
 
-export interface SignalMark {
+interface SignalMark {
   readonly at: Instant;
   readonly strategyId: string;
   readonly symbol: string;
@@ -48,7 +48,7 @@ export interface SaidSignal extends SignalMark {
   readonly horizonS: number;
 }
 
-export interface SignalsQuery {
+interface SignalsQuery {
   readonly fundId: string;
   readonly from: Instant;
   readonly to: Instant;
@@ -83,7 +83,7 @@ export interface KeptBooks {
   readonly costs: string;
 }
 
-export interface JournalQuery {
+interface JournalQuery {
   /** All funds' where none is named. */
   readonly fundId?: string;
   readonly after: bigint;
@@ -107,7 +107,7 @@ export interface Standing {
   readonly baselines: readonly Baseline[];
 }
 
-export interface DecisionsQuery {
+interface DecisionsQuery {
   readonly fundId: string;
   readonly from: Instant;
   /** Before this moment. */

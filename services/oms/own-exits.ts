@@ -13,7 +13,7 @@ import { remainingOf } from "./transitions.ts";
 const sizedBeginnings = ["stop-", "flatten-"] as const;
 
 /** The order as it goes on; with the quantity that was asked and the reason when it was cut. */
-export interface OwnExit {
+interface OwnExit {
   readonly order: Order;
   readonly cut?: { readonly cutFrom: string; readonly reason: string };
 }

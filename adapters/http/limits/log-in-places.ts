@@ -2,7 +2,7 @@
 // that others began. Whoever asked least lately goes first. A place is given back with the answer, or after `heldMsMax`, so that who sends slowly keeps nobody out.
 import type { Timers } from "../../../ports/timers.ts";
 
-export interface LogInPlaces {
+interface LogInPlaces {
   /** Undefined: at once. Give it back when the answer is out; more than once is once. */
   take(urgency: number): { readonly ready: Promise<void> | undefined; readonly giveBack: () => void };
 }

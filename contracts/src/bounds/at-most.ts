@@ -9,7 +9,7 @@ export interface AnyMost {
   readonly characters: number;
 }
 
-export type Most =
+type Most =
   /** Of a text. */
   | { readonly characters: number }
   /** Of a list of which the reference names no maximum, because none was named before. */

@@ -19,7 +19,7 @@ export interface Touched {
   readonly more: boolean;
 }
 
-export interface ReferenceStep {
+interface ReferenceStep {
   readonly kind: ReferenceKind;
   readonly before: ReferenceContents;
   readonly after: ReferenceContents;

@@ -28,7 +28,7 @@ export function keepBooks(ports: KeepBooksPorts): Loop {
 }
 
 /** Gives how long to wait until the next look. */
-export async function keepNewest(ports: KeepBooksPorts, ending: AbortSignal): Promise<number> {
+async function keepNewest(ports: KeepBooksPorts, ending: AbortSignal): Promise<number> {
   const { clock, timers, riskStore, replayQueries } = ports;
   const snapshot = await riskStore.snapshot();
   const now = clock.now();

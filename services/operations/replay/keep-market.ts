@@ -34,10 +34,7 @@ export interface KeptMarket {
   stop(): Promise<void>;
 }
 
-export type KeepMarketPorts = Pick<
-  ServicePorts,
-  "clock" | "timers" | "store" | "marketHistory" | "log" | "crash" | "metrics"
->;
+type KeepMarketPorts = Pick<ServicePorts, "clock" | "timers" | "store" | "marketHistory" | "log" | "crash" | "metrics">;
 
 /** Bars of one transaction. */
 const portionMax = 1_000;

@@ -23,7 +23,7 @@ const waitingMax = 15;
 /** In one minute; more than any platform lists. */
 const symbolsMax = 100_000;
 
-export interface HeardPrice {
+interface HeardPrice {
   readonly symbol: string;
   readonly price: Decimal;
   readonly source: string;

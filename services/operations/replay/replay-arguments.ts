@@ -3,7 +3,7 @@ import * as instant from "../../../contracts/src/instant.ts";
 import { isAhead } from "../../../core/state/dated.ts";
 import { invalid, quoted } from "../risk-queries-arguments.ts";
 
-export const periodDaysMax = 31;
+const periodDaysMax = 31;
 const periodUsMax = periodDaysMax * instant.millisecondsPerDay * instant.microsecondsPerMillisecond;
 
 /** Now when nobody says. A clock that is a little ahead of ours means now. */

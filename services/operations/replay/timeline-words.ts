@@ -4,7 +4,7 @@ import { tryParse } from "../../../contracts/src/instant.ts";
 
 export type Payload = Readonly<Record<string, unknown>>;
 
-export interface LineNames {
+interface LineNames {
   readonly symbol?: string;
   readonly strategyId?: string;
   readonly orderId?: string;

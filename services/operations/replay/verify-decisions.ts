@@ -38,7 +38,7 @@ export type VerifyPorts = Pick<
 > & { readonly replayQueries: ReplayQueries };
 
 const differencesUsual = 100;
-export const decisionsMax = 1_000_000;
+const decisionsMax = 1_000_000;
 /** Records that are read at once, with their entries. */
 const readTogether = 200;
 const entriesTogether = 500;
