@@ -44,8 +44,12 @@ function ofAnotherSource(operation: Operation): Cell {
   return operations[operation].reads ? "left out" : "ORDER_NOT_YOURS";
 }
 
+/** Its document of funds is of all of them: it is given as a whole or not at all. */
+const givenAsAWhole: ReadonlySet<Operation> = new Set<Operation>(["GetReferenceData"]);
+
 /** Rows are left out where a list cannot be asked for a fund. */
 function ofAnotherFund(operation: Operation): Cell {
+  if (givenAsAWhole.has(operation)) return refused;
   const procedures = Object.entries(namedByProcedures).filter(
     ([procedure]) => (sharedRows[procedure] ?? procedure.slice(procedure.indexOf("/") + 1)) === operation,
   );
