@@ -288,7 +288,8 @@ describe("a login", () => {
     await first?.getByTestId("logout").click();
     const tookMs = await shownAfter("logged-out", begunMs);
     for (const ms of tookMs) expect(ms).toBeLessThan(promisedMs);
-    // Nothing is left behind that a reload could take up.
+    // Nothing is left behind that a reload could take up, once the server has confirmed it.
+    await first?.locator('[data-testid="logged-out"][data-server="confirmed"]').waitFor({ timeout: waitMs });
     await first?.goto(`${operatorUrl(platform)}/risk`);
     await first?.locator("input[name=password]").waitFor({ timeout: waitMs });
     const kept = await first?.evaluate("JSON.stringify({ ...localStorage })");

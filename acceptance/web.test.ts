@@ -67,7 +67,9 @@ describe("the desks", () => {
     await other.goto(`${operatorUrl(shared.platform)}/risk`);
     await other.getByTestId("whoami").waitFor();
     await duty.at("logout").click();
-    for (const page of [duty.page, other]) await page.getByTestId("logged-out").waitFor({ timeout: waitMs });
+    // What the tabs show at once is not yet what the server did.
+    const confirmed = '[data-testid="logged-out"][data-server="confirmed"]';
+    for (const page of [duty.page, other]) await page.locator(confirmed).waitFor({ timeout: waitMs });
     await other.goto(`${operatorUrl(shared.platform)}/risk`);
     await other.locator("input[name=password]").waitFor({ timeout: waitMs });
   });

@@ -172,12 +172,13 @@ export function createPostgresBus(options: PostgresBusOptions): Bus {
     },
     async forget(name) {
       await whenOpen();
+      // The entry goes first: who stands by elsewhere would take over from ours, and handle what comes until it noticed.
+      await session.forget(name);
       for (const durable of durables) {
         if (durable.name !== name) continue;
         durables.delete(durable);
         await durable.close();
       }
-      await session.forget(name);
     },
     health,
     async close() {

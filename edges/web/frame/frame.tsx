@@ -264,14 +264,20 @@ function LoginOver() {
   );
 }
 
+const loggedOutTitles = {
+  asked: "Logging out",
+  confirmed: "You are logged out",
+  unconfirmed: "Logged out in this browser only",
+} as const;
+
 function LoggedOut() {
   const { session, identity } = useWeb();
-  const isEnded = useSyncExternalStore(session.subscribe, session.isEnded);
+  const serverEnd = useSyncExternalStore(session.subscribe, session.serverEnd);
   const deviceLogins = useSyncExternalStore(session.subscribe, session.deviceLogins);
   return (
-    <main className="alone" data-testid="logged-out">
-      <h1>You are logged out</h1>
-      <p>Every tab of this browser is. Nothing of the desks is kept here.</p>
+    <main className="alone" data-testid="logged-out" data-server={serverEnd}>
+      <h1>{loggedOutTitles[serverEnd]}</h1>
+      <p>Every tab of this browser has left the desks. Nothing of them is kept here.</p>
       {new URL(identity.issuer).origin !== window.location.origin && (
         <p data-testid="issuers-login">
           The login at <bdi>{identity.issuer}</bdi> is that issuer’s and may go on: log out there as well.
@@ -293,7 +299,10 @@ function LoggedOut() {
           </p>
         </div>
       )}
-      {!isEnded && (
+      {serverEnd === "asked" && (
+        <p role="status">The server is being told. Until it has answered, this browser may still be let in.</p>
+      )}
+      {serverEnd === "unconfirmed" && (
         <p role="alert" className="note critical">
           The server did not confirm it: whoever opens this browser may still be logged in at it. Log in and out again,
           or close the browser.

@@ -77,16 +77,22 @@ describe("a login", () => {
       return {};
     });
     expect([sentWith, await good.session.token()]).toEqual(["first", undefined]);
-    expect([good.session.state(), good.posted, good.session.isEnded()]).toEqual(["out", ["logged out"], true]);
+    const told = ["logged out", "the server confirmed it"];
+    expect([good.session.state(), good.posted, good.session.serverEnd()]).toEqual(["out", told, "confirmed"]);
     const silent = fixture(async () => undefined);
     await silent.session.logOut(() => new Promise(() => undefined));
-    expect([silent.session.state(), silent.posted, silent.session.isEnded()]).toEqual(["out", ["logged out"], false]);
+    expect([silent.session.state(), silent.posted]).toEqual(["out", ["logged out"]]);
+    expect(silent.session.serverEnd()).toBe("unconfirmed");
     const refused = fixture(async () => undefined);
     await refused.session.logOut(() => Promise.reject(new Error("unreachable")));
-    expect([refused.session.state(), refused.session.isEnded()]).toEqual(["out", false]);
+    expect([refused.session.state(), refused.session.serverEnd()]).toEqual(["out", "unconfirmed"]);
     const other = fixture(async () => undefined);
     other.channel.onmessage?.({ data: "logged out" } as MessageEvent);
     expect([other.session.state(), await other.session.token()]).toEqual(["out", undefined]);
+    // A tab that did not ask says no sooner that it is done than the one that did.
+    expect(other.session.serverEnd()).toBe("asked");
+    other.channel.onmessage?.({ data: "the server confirmed it" } as MessageEvent);
+    expect(other.session.serverEnd()).toBe("confirmed");
   });
 
   test("whose token has run out is ended with another one, and what goes on is kept for the page", async () => {
@@ -103,7 +109,7 @@ describe("a login", () => {
       sentWith = await stale.session.token();
       return { device_logins: [device] };
     });
-    expect([sentWith, stale.sent, stale.session.isEnded()]).toEqual(["second", ["r1"], true]);
+    expect([sentWith, stale.sent, stale.session.serverEnd()]).toEqual(["second", ["r1"], "confirmed"]);
     expect(stale.session.deviceLogins()).toEqual([device]);
     expect([await stale.session.token(), stale.session.state()]).toEqual([undefined, "out"]);
 

@@ -7,6 +7,9 @@ import type { Provider, Tokens } from "./oidc.ts";
 
 export type SessionState = "in" | "expired" | "out";
 
+/** What the server said to a logout: nothing yet, that it is done, or nothing in time (or a refusal). */
+export type ServerEnd = "asked" | "confirmed" | "unconfirmed";
+
 export interface Session {
   /** A token that is good now; undefined when nobody is logged in any more. */
   token(): Promise<string | undefined>;
@@ -18,8 +21,8 @@ export interface Session {
   renew(): Promise<void>;
   /** Ends it in every tab, whatever the server answers; `end` ends it at the server. */
   logOut(end: () => Promise<Ended>): Promise<void>;
-  /** False when the server did not confirm that the login is ended there as well. */
-  isEnded(): boolean;
+  /** Until the server has confirmed it, the browser's own login at it may still let somebody in. */
+  serverEnd(): ServerEnd;
   /** What the server said goes on. */
   deviceLogins(): readonly DeviceLogin[];
 }
@@ -47,6 +50,9 @@ interface SessionOptions {
 
 /** Renewed this long before it runs out. */
 const marginMs = 20_000;
+/** What tabs tell each other. */
+const loggedOut = "logged out";
+const confirmed = "the server confirmed it";
 /** After that the page says that the server did not confirm it. */
 const endMsMax = 10_000;
 
@@ -56,18 +62,33 @@ export function openSession(first: Tokens, { clock, timers, provider, channel, r
   let state: SessionState = "in";
   let renewing: Promise<Tokens | undefined> | undefined;
   let ending: Promise<Tokens | undefined> | undefined;
-  let isEnded = true;
+  let serverEnd: ServerEnd = "asked";
   let deviceLogins: readonly DeviceLogin[] = [];
   const listeners = new Set<() => void>();
+  const tell = (): void => {
+    for (const listen of listeners) listen();
+  };
   const become = (next: SessionState): void => {
     if (state === next || state === "out") return;
     state = next;
-    for (const listen of listeners) listen();
+    tell();
+  };
+  const ended = (next: ServerEnd): void => {
+    if (serverEnd === next) return;
+    serverEnd = next;
+    tell();
+  };
+  /** A confirmation that comes later still counts. */
+  const waitForTheServer = async (): Promise<void> => {
+    await timers.sleep(endMsMax);
+    if (serverEnd === "asked") ended("unconfirmed");
   };
   channel.onmessage = ({ data }: MessageEvent) => {
-    if (data !== "logged out") return;
+    if (data === confirmed) ended("confirmed");
+    if (data !== loggedOut || state === "out") return;
     held = undefined;
     become("out");
+    void waitForTheServer();
   };
 
   const isFresh = (): boolean =>
@@ -117,20 +138,20 @@ export function openSession(first: Tokens, { clock, timers, provider, channel, r
       // has run out: what the browser can still renew would otherwise go on.
       ending = isFresh() ? Promise.resolve(held) : (renewing ?? another());
       held = undefined;
-      channel.postMessage("logged out");
+      channel.postMessage(loggedOut);
       become("out");
       const asked = end().then(
-        (ended) => {
-          deviceLogins = ended.device_logins ?? [];
-          return true;
+        ({ device_logins }) => {
+          deviceLogins = device_logins ?? [];
+          ended("confirmed");
+          channel.postMessage(confirmed);
         },
-        () => false,
+        () => ended("unconfirmed"),
       );
-      isEnded = await Promise.race([asked, timers.sleep(endMsMax).then(() => false)]);
+      await Promise.race([asked, waitForTheServer()]);
       ending = undefined;
-      for (const listen of listeners) listen();
     },
-    isEnded: () => isEnded,
+    serverEnd: () => serverEnd,
     deviceLogins: () => deviceLogins,
   };
 }
