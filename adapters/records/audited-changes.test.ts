@@ -180,8 +180,8 @@ describe("what the stores see of a change", () => {
     await database.drop();
     const transaction = beginTransaction("names", { ...tools, process: memoryTables().process("oms") });
     const known = new Set((rows as { name: string }[]).map(({ name }) => name));
-    expect(transaction.tableNames.length).toBeGreaterThan(30);
-    expect(transaction.tableNames.filter((name) => !known.has(name))).toEqual([]);
+    expect(transaction.tableNames().length).toBeGreaterThan(30);
+    expect(transaction.tableNames().filter((name) => !known.has(name))).toEqual([]);
     transaction.end();
   });
 });

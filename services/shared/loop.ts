@@ -36,6 +36,9 @@ export interface LoopOptions {
   readonly troubleMsMax?: number;
 }
 
+/** Why a pause ended. Without a reason an exception with a stack would be made for each, and some loops are woken with every commit. */
+const wokenUp = "woken";
+
 export function startLoop(options: LoopOptions): Loop {
   const { ports, what, firstAfterMs, run, apartMsMin = 0, troubleMsMin = 1_000, troubleMsMax = 15_000 } = options;
   const { timers, log, crash } = ports;
@@ -85,7 +88,7 @@ export function startLoop(options: LoopOptions): Loop {
   }
 
   // Called with every commit, for some: it does nothing but remember, most of the time.
-  const wake = (): void => woken.abort();
+  const wake = (): void => woken.abort(wokenUp);
   const living = live();
   return {
     wake,
@@ -96,7 +99,7 @@ export function startLoop(options: LoopOptions): Loop {
     async stop() {
       hurried?.();
       ending.abort();
-      woken.abort();
+      wake();
       await living;
     },
   };

@@ -40,6 +40,9 @@ export const nextTurn = ({ soon }: Pick<Timers, "soon">): Promise<void> => new P
 /** Lets others have their turn between two portions of long work. */
 export const breathe = (timers: Pick<Timers, "sleep">, signal?: AbortSignal): Promise<void> => timers.sleep(0, signal);
 
+/** Why nobody waits any more. Without a reason an exception with a stack would be made for each, and there is one for every transaction. */
+const answered = "answered";
+
 /** What comes of the work, or `late` when that takes longer or the signal says that nothing waits for it any more. */
 export async function within<Value, Late>(
   timers: Pick<Timers, "sleep">,
@@ -53,7 +56,7 @@ export async function within<Value, Late>(
   try {
     return await Promise.race([work, timers.sleep(msMax, patience).then(() => late)]);
   } finally {
-    over.abort();
+    over.abort(answered);
   }
 }
 

@@ -43,7 +43,7 @@ export interface Transaction {
   readonly id: string;
   readonly unit: UnitOfWork;
   /** The names under which it reports what it writes. */
-  readonly tableNames: readonly string[];
+  tableNames(): readonly string[];
   /** True when a deadlock has doomed it, whatever its work made of that. */
   isDoomed(): boolean;
   hasPublished(): boolean;
@@ -106,15 +106,19 @@ export function beginTransaction(name: string, ports: TransactionPorts, watch?: 
     watch?.published(subject);
   });
 
+  const parked = () =>
+    parkedChanges(tables.parked, tools, () => {
+      isAsideChanged = true;
+    });
+  const unit = unitOf({ tables, events, tools, parked });
+
   return {
     id: tables.nextTransaction(),
-    unit: {
-      ...unitOf(tables, events, tools),
-      parked: parkedChanges(tables.parked, tools, () => {
-        isAsideChanged = true;
-      }),
+    unit,
+    tableNames() {
+      for (const repository of Object.keys(makers)) void unit[repository as keyof UnitOfWork];
+      return [...tools.names];
     },
-    tableNames: [...tools.names],
     isDoomed: () => state === "doomed",
     hasPublished: () => published.length > 0,
     apply() {
@@ -161,40 +165,73 @@ function eventWriter(
   };
 }
 
-function unitOf(tables: MemoryTables, events: UnitOfWork["events"], tools: RecordTools): Omit<UnitOfWork, "parked"> {
-  const treasury = treasuryChanges(tables.risk, tools);
-  return {
-    events,
-    treasury,
-    risk: riskChanges(tables.risk, tools),
-    reference: referenceChanges(tables.risk, tools),
-    configuration: configurationChanges(tables.risk, tools),
-    stepUps: stepUpChanges(tables.stepUps, tables.loginsEnded, events, tools),
-    halts: haltChanges(tables.halts, tools),
-    ...flattenChanges(tables.flattens, tools),
-    oms: omsChanges(tables.oms, tables.risk, tables.ledger, tools),
-    quotes: quoteChanges(tables.quotes, tools),
-    market: marketChanges(tables.market, tools),
-    ledger: ledgerChanges(tables.ledger, treasury, tools),
-    losses: lossChanges(tables.losses, tools),
-    research: researchChanges(tables.research, tools),
-    stops: stopChanges(tables.stops, tools),
-    reconcile: reconcileChanges(tables.reconcile, tools),
-    paperFaults: faultsChanges(tables.paperFaults, tools),
-    restrictions: restrictionChanges(tables.restrictions, tools),
-    corporateActions: actionChanges(tables.corporateActions, tools),
-    auditStanding: auditStandingChanges(tables.auditStanding, tools),
-    firstSeen: firstSeenChanges(tables.firstSeen, tools),
-    foreign: foreignChanges(tables.foreign, tools),
-    auditAnew: auditAnewChanges(tables.auditAnew, tools),
-    watchdogs: watchdogChanges(tables.watchdogs, tools),
-    requestKeys: requestKeyChanges(tables.requestKeys, tools),
-    signals: signalChanges(tables.signals, tools),
-    reports: reportChanges(tables.reports, tools),
-    // Nobody reaches these records but units of work, which are refused without their event.
-    unauditedChanges: { accept: async () => [] },
-    reportRuns: reportRunChanges(tables.reportRuns, tools),
-    handled: handledChanges(tables.handled, tools),
-    instances: instanceChanges(tables.instances, tools),
+/** What a repository is made of. */
+interface Parts {
+  readonly tables: MemoryTables;
+  readonly events: UnitOfWork["events"];
+  readonly tools: RecordTools;
+  readonly parked: () => UnitOfWork["parked"];
+  /** Both on the same tables. */
+  readonly flatten: () => Pick<UnitOfWork, "flattens" | "drills">;
+  readonly unit: UnitOfWork;
+}
+
+type Makers = { readonly [Repository in keyof UnitOfWork]: (parts: Parts) => UnitOfWork[Repository] };
+
+const makers: Makers = {
+  events: ({ events }) => events,
+  treasury: ({ tables, tools }) => treasuryChanges(tables.risk, tools),
+  risk: ({ tables, tools }) => riskChanges(tables.risk, tools),
+  reference: ({ tables, tools }) => referenceChanges(tables.risk, tools),
+  configuration: ({ tables, tools }) => configurationChanges(tables.risk, tools),
+  stepUps: ({ tables, tools, events }) => stepUpChanges(tables.stepUps, tables.loginsEnded, events, tools),
+  halts: ({ tables, tools }) => haltChanges(tables.halts, tools),
+  flattens: ({ flatten }) => flatten().flattens,
+  drills: ({ flatten }) => flatten().drills,
+  oms: ({ tables, tools }) => omsChanges(tables.oms, tables.risk, tables.ledger, tools),
+  quotes: ({ tables, tools }) => quoteChanges(tables.quotes, tools),
+  market: ({ tables, tools }) => marketChanges(tables.market, tools),
+  ledger: ({ tables, tools, unit }) => ledgerChanges(tables.ledger, unit.treasury, tools),
+  losses: ({ tables, tools }) => lossChanges(tables.losses, tools),
+  research: ({ tables, tools }) => researchChanges(tables.research, tools),
+  stops: ({ tables, tools }) => stopChanges(tables.stops, tools),
+  reconcile: ({ tables, tools }) => reconcileChanges(tables.reconcile, tools),
+  paperFaults: ({ tables, tools }) => faultsChanges(tables.paperFaults, tools),
+  restrictions: ({ tables, tools }) => restrictionChanges(tables.restrictions, tools),
+  corporateActions: ({ tables, tools }) => actionChanges(tables.corporateActions, tools),
+  auditStanding: ({ tables, tools }) => auditStandingChanges(tables.auditStanding, tools),
+  firstSeen: ({ tables, tools }) => firstSeenChanges(tables.firstSeen, tools),
+  foreign: ({ tables, tools }) => foreignChanges(tables.foreign, tools),
+  auditAnew: ({ tables, tools }) => auditAnewChanges(tables.auditAnew, tools),
+  watchdogs: ({ tables, tools }) => watchdogChanges(tables.watchdogs, tools),
+  requestKeys: ({ tables, tools }) => requestKeyChanges(tables.requestKeys, tools),
+  signals: ({ tables, tools }) => signalChanges(tables.signals, tools),
+  reports: ({ tables, tools }) => reportChanges(tables.reports, tools),
+  // Nobody reaches these records but units of work, which are refused without their event.
+  unauditedChanges: () => ({ accept: async () => [] }),
+  reportRuns: ({ tables, tools }) => reportRunChanges(tables.reportRuns, tools),
+  handled: ({ tables, tools }) => handledChanges(tables.handled, tools),
+  instances: ({ tables, tools }) => instanceChanges(tables.instances, tools),
+  parked: ({ parked }) => parked(),
+};
+
+/** Each repository is made when the work first asks for it: most ask for one or two of them, and simulators begin thousands of works a second. */
+function unitOf(given: Omit<Parts, "unit" | "flatten">): UnitOfWork {
+  const { tables, tools } = given;
+  let both: ReturnType<Parts["flatten"]> | undefined;
+  const flatten: Parts["flatten"] = () => {
+    both ??= flattenChanges(tables.flattens, tools);
+    return both;
   };
+  const made: Partial<Record<string, unknown>> = {};
+  const unit: UnitOfWork = new Proxy(makers as never, {
+    get(_makers, name) {
+      const make = makers[name as keyof UnitOfWork] as Makers[keyof UnitOfWork] | undefined;
+      if (make === undefined || typeof name !== "string") return undefined;
+      made[name] ??= make(parts);
+      return made[name];
+    },
+  });
+  const parts: Parts = { ...given, flatten, unit };
+  return unit;
 }

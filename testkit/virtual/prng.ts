@@ -38,13 +38,17 @@ function hashOf(text: string): number {
   return hash;
 }
 
+/** What a byte is in hexadecimal. */
+const hexes = Array.from({ length: 256 }, (_unused, byte) => byte.toString(16).padStart(2, "0"));
+
 function uuidOf(bytes: Uint8Array): string {
-  const hex = Array.from(bytes, (byte, index) => {
-    if (index === 6) return ((byte & 0x0f) | 0x40).toString(16).padStart(2, "0");
-    if (index === 8) return ((byte & 0x3f) | 0x80).toString(16).padStart(2, "0");
-    return byte.toString(16).padStart(2, "0");
-  }).join("");
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
+  let text = "";
+  bytes.forEach((byte, index) => {
+    if (index === 4 || index === 6 || index === 8 || index === 10) text += "-";
+    const marked = index === 6 ? (byte & 0x0f) | 0x40 : index === 8 ? (byte & 0x3f) | 0x80 : byte;
+    text += hexes[marked];
+  });
+  return text;
 }
 
 /** Seeds are whole numbers from 0 to 2^53 - 1. */
@@ -67,7 +71,11 @@ export function prng(seed: number): Prng {
     d = rotateLeft(d, 11);
     return result;
   };
-  const bytes = (count: number) => Uint8Array.from({ length: count }, () => word() >>> 24);
+  const bytes = (count: number) => {
+    const drawn = new Uint8Array(count);
+    for (let index = 0; index < count; index += 1) drawn[index] = word() >>> 24;
+    return drawn;
+  };
   return {
     word,
     bytes,

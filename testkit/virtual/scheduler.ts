@@ -97,10 +97,8 @@ export function scheduler(options: SchedulerOptions): Scheduler {
     return queue.first();
   };
 
-  const step = async () => {
-    await turn();
-    const timer = nextTimer();
-    if (timer === undefined) return false;
+  /** When it is the next one, and every promise chain has gone on as far as it can. */
+  const fire = async (timer: Timer) => {
     queue.pop();
     timer.cancelled = true;
     waiting -= 1;
@@ -108,19 +106,26 @@ export function scheduler(options: SchedulerOptions): Scheduler {
     steps += 1;
     timer.run();
     await turn();
+  };
+
+  const step = async () => {
+    await turn();
+    const timer = nextTimer();
+    if (timer === undefined) return false;
+    await fire(timer);
     return true;
   };
 
   const run: Scheduler["run"] = async ({ untilMs, stepsMax = stepsMaxDefault }) => {
     const untilUs = untilMs === undefined ? Number.POSITIVE_INFINITY : untilMs * usPerMs;
+    await turn();
     for (let done = 0; done < stepsMax; done += 1) {
-      await turn();
       const timer = nextTimer();
       if (timer === undefined || timer.atUs > untilUs) {
         if (untilMs !== undefined) elapsedUs = Math.max(elapsedUs, untilUs);
         return;
       }
-      await step();
+      await fire(timer);
     }
   };
 
