@@ -40,6 +40,8 @@ export interface BusEvent {
   readonly login?: string;
   /** Of such a one: the funds that the token may speak of which names the login. Absent means every fund. */
   readonly funds?: readonly string[];
+  /** Of such a one: the token was revoked before the server took the event. */
+  readonly isRevoked?: true;
   /** Parsed JSON that matched the subject's schema; undefined when it is `unread`. */
   readonly payload: unknown;
   /** Only where proof was asked for and there was none, or under a login's own subjects: `at` is then when the transport took it. */

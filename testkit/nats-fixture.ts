@@ -113,7 +113,7 @@ async function openProcess(url: string, database: TestDatabase, name: string, lo
     const prove = proveOnPostgres(session.run);
     // As behind a server with a login for each; guard.test.ts has those that are open.
     const guard = { isClosed: async () => true, mayPublishOwn: () => true };
-    const logins = createLogins({ clock: ports.clock, read: () => pairedOnPostgres(session) });
+    const logins = createLogins({ clock: ports.clock, read: () => pairedOnPostgres(session, ports.clock.now()) });
     const outbox = { head: () => session.end(), relayed: () => relayedOnPostgres(session) };
     return createNatsBus({
       ...options,

@@ -4,6 +4,7 @@
 // the outbox is trimmed behind the relay.
 import type pg from "pg";
 import { Fault } from "../../contracts/src/fault.ts";
+import { fromMicroseconds, type Instant } from "../../contracts/src/instant.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Random } from "../../ports/random.ts";
@@ -158,15 +159,23 @@ export async function relayedOnPostgres({ run }: Pick<BusSession, "run">): Promi
   return BigInt(String(found.rows[0]?.[0] ?? -1));
 }
 
-/** For whom the logins of programs outside speak: the newest token that names one says so, also when it has ended. */
-export async function pairedOnPostgres({ run }: Pick<BusSession, "run">): Promise<PairedLogins> {
-  const text = `select distinct on (login) login, name, funds from service_token cross join unnest(nats_logins) login
+/**
+ * For whom the logins of programs outside speak: the newest token that names one says so, also when it has ended. It is revoked unless another one of its name works
+ * still, as during a rotation.
+ */
+export async function pairedOnPostgres({ run }: Pick<BusSession, "run">, now: Instant): Promise<PairedLogins> {
+  const text = `select distinct on (login) login, name, funds, revoked_us,
+                  exists (select from service_token other where other.name = named.name and other.revoked_us is null
+                          and other.nats_logins @> array[login] and other.expires_us > $1)
+                from service_token named cross join unnest(nats_logins) login
                 order by login, created_us desc, id`;
-  const found = await run({ text, rowMode: "array" });
+  const found = await run({ text, values: [now], rowMode: "array" });
   return new Map(
-    found.rows.map(([login, name, funds]) => {
+    found.rows.map(([login, name, funds, revokedUs, isReplaced]) => {
       const of = Array.isArray(funds) ? { funds: funds.map(String) } : {};
-      return [String(login), { source: String(name), ...of }];
+      const isRevoked = revokedUs !== null && isReplaced !== true;
+      const end = isRevoked ? { revokedAt: fromMicroseconds(Number(revokedUs)) } : {};
+      return [String(login), { source: String(name), ...of, ...end }];
     }),
   );
 }

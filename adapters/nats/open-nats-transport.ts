@@ -106,7 +106,7 @@ export async function openNatsTransport(
   const link = await openLink();
   const production = options.configuration.mode === "production";
   const guard = await createGuard({ link, connecting, login, production, log });
-  const logins = createLogins({ clock: options.clock, read: () => pairedOnPostgres(session) });
+  const logins = createLogins({ clock: options.clock, read: () => pairedOnPostgres(session, options.clock.now()) });
   const bus = await createNatsBus({
     ...options,
     link,

@@ -248,6 +248,21 @@ test("a login of somebody's own is heard below its prefix, as the token that nam
   expect(heard.find(({ subject }) => subject === subjects.marketMarks.name)?.payload).toMatchObject({
     source: "house",
   });
+  // Another token of the same name works still, as during a rotation; then none does.
+  await owner.query(
+    `insert into service_token (id, name, secret_hash, operations, created_by, created_us, expires_us, nats_logins)
+     values ('t-0', 'house', 'y', '{}', 'x', 0, 9000000000000000, $1)`,
+    [[example]],
+  );
+  await owner.query("update service_token set revoked_us = 1, revoked_by = 'x' where id = 't-1'");
+  expect(await say()).toMatchObject([{ source: "house" }, { source: "house" }]);
+  await owner.query("update service_token set revoked_us = 1, revoked_by = 'x'");
+  const revoked = (): boolean => heard.some(({ isRevoked, source }) => isRevoked === true && source === "house");
+  await eventually({}, "the end of the token", async () => {
+    heard.length = 0;
+    await jetstream(connection).publish(`foreign.${example}.${subjects.ordersCreated.name}`, order);
+    return revoked();
+  });
   await owner.query("delete from service_token");
   await owner.end();
   await connection.close();

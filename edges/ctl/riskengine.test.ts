@@ -157,6 +157,19 @@ describe("envelope set", () => {
     expect(bodyOf(`PUT ${place}`)).toMatchObject({ version: 1, max_position_pct: 0.05, allowed_brokers: [] });
   });
 
+  it("tells in a dry run what a fund's first limits would make of it", async () => {
+    server.on(`GET ${place}`, problem(404, "NOT_FOUND", "There are none."));
+    const first = [{ field: "max_position_pct", before: "", after: "0.05", effect: "LOOSENS" }];
+    const preview = { funds: [], more: false, as_of: at };
+    server.on(`POST ${place}/diff`, { body: { ...diff, from_version: 0, changes: first, loosens: true, preview } });
+    const line = "riskengine envelope set --fund-id alpha --max-position-pct 0.05 --dry-run";
+    expect((await run(line)).stdout).toMatch(
+      /Version 1 of alpha's limits would change this:[\s\S]*max_position_pct +not set +5 %/,
+    );
+    expect(JSON.parse((await run(`${line} --json`)).stdout)).toMatchObject({ applied: false, version: 0, preview });
+    expect(server.calls(`PUT ${place}`)).toEqual([]);
+  });
+
   it("takes every limit from a file, and what is not in it is gone", async () => {
     serveEnvelope();
     const file = join(home, "envelope.json");

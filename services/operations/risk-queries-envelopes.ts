@@ -51,18 +51,27 @@ export async function diffEnvelopes(
   }
   const read = readEnvelope({ ...proposed, fund_id: fund });
   if (!("record" in read)) return { denial: read };
-  const compared = diff(await version(ports, fund, from_version), read.record);
+  // A fund's first limits have no version before them.
+  const before = from_version === undefined ? await current(ports, fund) : await version(ports, fund, from_version);
+  const compared = diff(before, read.record);
   return { ...compared, ...(await previewOf(ports, { envelope: envelopeMessage(read.record) })) };
 }
 
-function diff(before: RiskEnvelope, after: RiskEnvelope): EnvelopeDiff {
+function diff(before: RiskEnvelope | undefined, after: RiskEnvelope): EnvelopeDiff {
   const changes = envelopeChanges(before, after);
   return {
-    fund_id: before.fund_id,
-    from_version: before.version,
+    fund_id: after.fund_id,
+    from_version: before?.version ?? 0,
     changes: changes.map((change) => ({ ...change })),
     loosens: loosens(changes),
   };
+}
+
+/** Undefined for a fund that has none yet. */
+async function current(ports: RiskQueriesPorts, fund: string): Promise<RiskEnvelope | undefined> {
+  const found = await ports.riskQueries.envelope(fund, undefined);
+  if (found === undefined) await mustBeKnown(ports, fund);
+  return found;
 }
 
 /** One version of a fund's envelope, the current one when none is named. */

@@ -237,6 +237,19 @@ test("two versions are compared, and a version with a proposal", async () => {
   expect(without.preview).toBeUndefined();
 });
 
+test("a fund's first limits are compared with nothing: each of them loosens, and what they would make of the fund is told", async () => {
+  const book = queries([], [exampleEnvelope]);
+  const answer = await book.call<EnvelopeDiff>("DiffEnvelopes", {
+    fund_id: "beta",
+    proposed: { ...proposed, fund_id: "" },
+  });
+  expect(answer).toMatchObject({ fund_id: "beta", from_version: 0, loosens: true, preview: { funds: [] } });
+  expect(answer.changes).toContainEqual({ field: "max_position_pct", before: "", after: "0.07", effect: "LOOSENS" });
+  expect(book.asked.at(-1)).toMatchObject({ envelope: { fund_id: "beta" } });
+  const nobody = refusal(book.call("DiffEnvelopes", { fund_id: "omega", proposed: { ...proposed, fund_id: "" } }));
+  expect(await nobody).toContain('NOT_FOUND There is no fund "omega".');
+});
+
 test.each(["DiffEnvelopes", "ReplayEnvelope"])("%s denies a proposal that is no envelope", async (procedure) => {
   const { max_notional: _, ...incomplete } = proposed;
   const request = { fund_id: "alpha", proposed: incomplete, count_max: 0 };

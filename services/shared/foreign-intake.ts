@@ -45,8 +45,13 @@ export function numberedBy(event: Pick<BusEvent, "source" | "subject" | "login">
   return event.login === undefined ? foreignSourceOf(event) : sourceOfLogin(event.login);
 }
 
-/** Why what a login published is refused whose token does not name the fund. Over gRPC the door sees to that. */
-export function refusedFund({ payload, funds }: Pick<BusEvent, "payload" | "funds">): Refusal | undefined {
+/** Why what a login published is refused whose token is revoked, or does not name the fund. Over gRPC the door sees to that. */
+export function refusedSpeaker(event: BusEvent): Refusal | undefined {
+  const { payload, funds, source, login, isRevoked } = event;
+  if (isRevoked === true) {
+    const sentence = `The token of ${source}, for which the login ${login} speaks, was revoked before this came. Take the login away at the server; if this is true, name the login in another token and try it again (ctl operations parked retry).`;
+    return { code: "EVENT_TOKEN_REVOKED", sentence };
+  }
   const sentence = fundsRefusal([numberOf({ subject: "", payload }).fundId], funds);
   return sentence === undefined ? undefined : { code: "EVENT_FUND_NOT_YOURS", sentence };
 }

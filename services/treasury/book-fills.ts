@@ -27,8 +27,8 @@ import {
   isForeign,
   numberedBy,
   refusedEvent,
-  refusedFund,
   refusedReuse,
+  refusedSpeaker,
 } from "../shared/foreign-intake.ts";
 import { fundLane } from "../shared/fund-lane.ts";
 import { orderIdOf, orderStanding, ownersOf } from "../shared/order-owners.ts";
@@ -85,7 +85,7 @@ async function hearBust(ports: FillPorts, event: BusEvent): Promise<void> {
 
 /** Refuses what is about unknown things, or about an order of another source, as the risk engine does: nothing of the fund waits behind it. */
 async function mustBeKnown(ports: FillPorts, reader: ReferenceReader, heard: BusEvent): Promise<void> {
-  const ofAnother = refusedFund(heard);
+  const ofAnother = refusedSpeaker(heard);
   if (ofAnother !== undefined) throw refusedEvent(ofAnother);
   const event = { ...heard, source: foreignSourceOf(heard) };
   const orderId = orderIdOf(heard);

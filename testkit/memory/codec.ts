@@ -30,8 +30,9 @@ export function decode(written: WrittenEvent, lookup: SubjectLookup): Decoded {
   if (!checked.success) {
     return { ok: false, kind: "malformed", reason: `the payload does not match the schema: ${checked.error.message}` };
   }
-  const { id, key, at, source, login, funds } = written;
-  const from = { source, ...(login !== undefined && { login }), ...(funds !== undefined && { funds }) };
+  const { id, key, at, source, login, funds, isRevoked } = written;
+  const speaker = { ...(login !== undefined && { login }), ...(isRevoked !== undefined && { isRevoked }) };
+  const from = { source, ...speaker, ...(funds !== undefined && { funds }) };
   return { ok: true, event: { id, subject: written.subject, key, at, ...from, payload: checked.data } };
 }
 

@@ -45,6 +45,7 @@ export interface WrittenEvent {
   /** Of one that came straight from NATS: the login under which it did. */
   readonly login?: string;
   readonly funds?: readonly string[];
+  readonly isRevoked?: true;
   readonly bytes: Uint8Array;
 }
 

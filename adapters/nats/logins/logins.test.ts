@@ -2,7 +2,7 @@
 import { headers } from "@nats-io/transport-node";
 import { describe, expect, test } from "vitest";
 import { isReservedSource, loginOfSource, ofLogin, sourceOfLogin } from "../../../contracts/src/foreign-events.ts";
-import { fromMicroseconds, plusMilliseconds } from "../../../contracts/src/instant.ts";
+import { fromMicroseconds, type Instant, plusMilliseconds } from "../../../contracts/src/instant.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import type { BusEvent } from "../../../ports/bus.ts";
 import { testLookup } from "../../../testkit/nats-fixture.ts";
@@ -30,13 +30,14 @@ function eventOf(decoded: Decoded): BusEvent {
 
 /** Pairings that a test changes, and a clock that it moves. */
 function fixture(paired: Readonly<Record<string, string>> = {}) {
-  const state = { paired, now: at, asked: 0, away: false };
+  const state = { paired, now: at, asked: 0, away: false, revokedAt: undefined as Instant | undefined };
   const logins = createLogins({
     clock: { now: () => state.now },
     read: async () => {
       state.asked += 1;
       if (state.away) throw new Error("the database is away");
-      return new Map(Object.entries(state.paired).map(([login, source]) => [login, { source }]));
+      const end = state.revokedAt === undefined ? {} : { revokedAt: state.revokedAt };
+      return new Map(Object.entries(state.paired).map(([login, source]) => [login, { source, ...end }]));
     },
   });
   return { state, logins };
@@ -119,6 +120,22 @@ describe("for whom a login speaks", () => {
     const ours = { ...today, source: "oms" };
     expect(await logins.spoken(ours)).toBe(ours);
     expect(logins.note()).toBeUndefined();
+  });
+
+  test("a token that was revoked: what came before is its own, what comes since is marked, and no price is heard", async () => {
+    const { state, logins } = fixture({ desk: "house" });
+    state.revokedAt = plusMilliseconds(at, 1);
+    expect(await logins.spoken(below)).toEqual({ ...below, source: "house" });
+    expect(logins.note()).toBeUndefined();
+    const later = { ...below, at: state.revokedAt };
+    expect(await logins.spoken(later)).toEqual({ ...later, source: "house", isRevoked: true });
+    expect(logins.note()).toMatch(/token that each speaks for is revoked: desk; nothing of it counts/);
+    const name = conflatedName(`foreign.desk.${marks}`);
+    const price = eventOf(arrived(name, exampleMark));
+    expect(logins.heard(price, name)).toBeDefined();
+    state.now = plusMilliseconds(state.revokedAt, 1);
+    // However it is dated.
+    expect(logins.heard(price, name)).toBeUndefined();
   });
 
   test("nobody while it cannot be read: the event waits, and a price does not count", async () => {

@@ -4,6 +4,7 @@
 //  1. While no token names any login, what comes on the subjects without a prefix is believed as it was before there were prefixes.
 //  2. From the first that is named on, those subjects mean the three logins that they always had, and nobody else.
 //  3. What a login publishes below its own prefix never was anybody else's.
+//  4. A token that ran out goes on to be spoken for; one that a person revoked does not: what the server took since then is marked, and a price is not heard.
 import { Fault } from "../../../contracts/src/fault.ts";
 import { foreignPublisherOf, sourceOfLogin } from "../../../contracts/src/foreign-events.ts";
 import { type Instant, millisecondsBetween } from "../../../contracts/src/instant.ts";
@@ -17,6 +18,8 @@ interface Paired {
   readonly source: string;
   /** Absent means every fund. */
   readonly funds?: readonly string[];
+  /** Absent: nobody took the token away. */
+  readonly revokedAt?: Instant;
 }
 
 /** By the login. */
@@ -48,6 +51,8 @@ export function createLogins({ read, clock }: LoginsOptions): Logins {
   let reading: Promise<PairedLogins> | undefined;
   /** That no token names, since this process began. */
   const unpaired = new Set<string>();
+  /** Whose token is revoked, and which published since. */
+  const revoked = new Set<string>();
 
   const isFresh = (): boolean => readAt !== undefined && Math.abs(millisecondsBetween(readAt, clock.now())) < ageMsMax;
 
@@ -72,7 +77,12 @@ export function createLogins({ read, clock }: LoginsOptions): Logins {
     const spokenFor = paired.get(login);
     if (spokenFor === undefined && unpaired.size < namedMax) unpaired.add(login);
     const isAsBefore = event.login === undefined && paired.size === 0;
-    return isAsBefore ? event : { ...event, login, ...(spokenFor ?? { source: sourceOfLogin(login) }) };
+    if (isAsBefore) return event;
+    if (spokenFor === undefined) return { ...event, login, source: sourceOfLogin(login) };
+    const { revokedAt, ...speaker } = spokenFor;
+    const isRevoked = revokedAt !== undefined && event.at >= revokedAt;
+    if (isRevoked && revoked.size < namedMax) revoked.add(login);
+    return { ...event, login, ...speaker, ...(isRevoked && { isRevoked }) };
   }
 
   return {
@@ -95,7 +105,9 @@ export function createLogins({ read, clock }: LoginsOptions): Logins {
       if (isOurs && known.size === 0) return event;
       // What we publish ourselves came where only we may publish as well.
       if (isOurs) return undefined;
-      const spoken = speaking({ ...event, source: foreignSource }, known);
+      // Whoever publishes a price dates it; it is heard when it is published.
+      const spoken = speaking({ ...event, at: clock.now(), source: foreignSource }, known);
+      if (spoken.isRevoked === true) return undefined;
       return spoken.login === undefined ? event : { ...spoken, payload: inNameOf(spoken.source, spoken.payload) };
     },
     refresh: () =>
@@ -104,15 +116,26 @@ export function createLogins({ read, clock }: LoginsOptions): Logins {
         () => undefined,
       ),
     note() {
-      const left = [...unpaired].filter((login) => known?.has(login) !== true).sort();
-      if (left.length === 0) return undefined;
-      const how =
-        known?.size === 0
-          ? "what they say is believed of whatever it is about, as before"
-          : "they speak for themselves alone, and of no order that a token asked for";
-      return `These logins of NATS are named by no token: ${left.join(", ")}; ${how}. Name the token that speaks for each: ctl auth tokens issue NAME --nats-login LOGIN.`;
+      const notes = [unpairedNote(), revokedNote()].filter((note) => note !== undefined);
+      return notes.length === 0 ? undefined : notes.join(" ");
     },
   };
+
+  function unpairedNote(): string | undefined {
+    const left = [...unpaired].filter((login) => known?.has(login) !== true).sort();
+    if (left.length === 0) return undefined;
+    const how =
+      known?.size === 0
+        ? "what they say is believed of whatever it is about, as before"
+        : "they speak for themselves alone, and of no order that a token asked for";
+    return `These logins of NATS are named by no token: ${left.join(", ")}; ${how}. Name the token that speaks for each: ctl auth tokens issue NAME --nats-login LOGIN.`;
+  }
+
+  function revokedNote(): string | undefined {
+    const left = [...revoked].filter((login) => known?.get(login)?.revokedAt !== undefined).sort();
+    if (left.length === 0) return undefined;
+    return `These logins of NATS publish, and the token that each speaks for is revoked: ${left.join(", ")}; nothing of it counts. Take them away at the server, or name another token for each: ctl auth tokens issue NAME --nats-login LOGIN.`;
+  }
 }
 
 /** A price says whose it is. */

@@ -19,6 +19,10 @@ export const foreignDenials = {
     "The event is about a fund that its publisher's token does not name.",
     "PERMISSION_DENIED",
   ),
+  EVENT_TOKEN_REVOKED: denial(
+    "The login of NATS under which the event came speaks for a token that was revoked before.",
+    "PERMISSION_DENIED",
+  ),
   EVENT_SYMBOL_UNKNOWN: denial(
     "The event is about an instrument that the reference data does not have.",
     "INVALID_ARGUMENT",

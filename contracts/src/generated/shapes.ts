@@ -475,7 +475,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   ]},
   EnvelopeDiff: {"fields":[
     {"name":"fund_id","type":"text"},
-    {"name":"from_version","type":"whole"},
+    {"name":"from_version","type":"whole","description":"0 for a fund's first limits."},
     {"name":"to_version","type":"whole","optional":true},
     {"name":"changes","type":"message","message":"EnvelopeChange","list":true},
     {"name":"loosens","type":"boolean","description":"Whether any of them loosens."},

@@ -166,6 +166,25 @@ describe("a dry run", () => {
     expect(Number(after?.notional)).toBeGreaterThan(100_000);
   });
 
+  it("2: says of a fund's first limits what the engine says once they are made", () => {
+    const fresh = { ...reference.funds[0], fund_id: "fresh" };
+    const contents = { ...reference, funds: [...reference.funds, fresh] } as ReferenceContents;
+    const engine = engineFixture();
+    engine.setReference(contents);
+    engine.setNav({ fund_id: "fresh", nav: "1000000", currency: "USD", as_of: format(moment(0)) });
+    const envelope = compileEnvelope(envelopeRecord("fresh"));
+    const touched = engine.read((state) => wholeFund(state, "fresh"));
+    const both = engine.read((state) => previewed(state, ["fresh"], contents, { contents, envelope }));
+    const alone = told(both, touched, at);
+    const { before, after } = room([alone], "fresh", "AAPL") ?? {};
+    expect(before).toEqual({ quantity: "0", notional: "0", binding: "ENVELOPE_MISSING" });
+    engine.setEnvelope(envelope);
+    const { quantity, notional, binding } = engine.headroom({ fundId: "fresh", symbol: "AAPL", side: "BUY" }, at);
+    expect(after).toEqual({ quantity, notional, binding });
+    expect(Number(quantity)).toBeGreaterThan(0);
+    expect(alone.limits.filter((limit) => limit.before === undefined).length).toBeGreaterThan(0);
+  });
+
   it("names those first that hold what changes, and at most twenty funds", () => {
     const engine = engineFixture();
     hold(engine, "beta", "XOM", "10");

@@ -132,6 +132,14 @@ describe("ctl auth operators", () => {
     expect((await run("auth requests list")).stdout).toContain("AddOperator");
   });
 
+  it("a token that is revoked ends what its logins of NATS publish, and says who ends their connection", async () => {
+    const revoked = { id: "t1", name: "oms", operations: ["CheckOrder"], expires_at: at, revoked_at: at };
+    server.on("DELETE /v1/service-tokens/t1", { body: revoked });
+    expect((await run("auth tokens revoke t1")).stdout).toBe("Token t1 of service:oms is revoked.\n");
+    server.on("DELETE /v1/service-tokens/t1", { body: { ...revoked, nats_logins: ["desk", "desk-2"] } });
+    expect((await run("auth tokens revoke t1")).stdout).toContain(": desk, desk-2. Take them away at the server.");
+  });
+
   it("a token that another admin must sign ends with exit 8, and the signer is shown it", async () => {
     const token = { ...request, operation: "IssueServiceToken", target: "service:oms" };
     server.on("POST /v1/service-tokens", { status: 202, body: token });

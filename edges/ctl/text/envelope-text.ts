@@ -117,7 +117,7 @@ export async function comparedOrListed(
   client: Client,
   context: Context,
   fundId: string,
-  current: Envelope,
+  current: Envelope | undefined,
   proposed: NonNullable<Parameters<Client["diffEnvelopes"]>[0]["proposed"]>,
 ): Promise<Compared> {
   try {
@@ -125,7 +125,7 @@ export async function comparedOrListed(
   } catch (thrown) {
     if (!isApiError(thrown) || thrown.status !== 503) throw thrown;
     context.terminal.say(`What loosens and what tightens cannot be reported now: ${clean(thrown.message)}`);
-    return { changes: listed(current, proposed), loosens: null };
+    return { changes: listed(current ?? {}, proposed), loosens: null };
   }
 }
 

@@ -21,5 +21,13 @@ export const authTokensRevoke: Verb = {
 async function run(context: Context): Promise<Answer> {
   const client = await context.client();
   const revoked = await client.revokeServiceToken({ tokenId: context.argument("token-id"), ...reasonOf(context) });
-  return { data: revoked, text: `Token ${clean(revoked.id)} of service:${clean(revoked.name)} is revoked.` };
+  const said = `Token ${clean(revoked.id)} of service:${clean(revoked.name)} is revoked.`;
+  return {
+    data: revoked,
+    text: revoked.nats_logins === undefined ? said : `${said}\n${loginsText(revoked.nats_logins)}`,
+  };
 }
+
+/** Only the server can end a connection. */
+const loginsText = (logins: readonly string[]): string =>
+  `What these logins of NATS publish is refused from now on, unless another token of that name works: ${clean(logins.join(", "))}. Take them away at the server.`;

@@ -71,9 +71,9 @@ async function run(context: Context): Promise<Answer> {
   const limits = (await filedEnvelope(context, fundId, current)) ?? flaggedEnvelope(context, current);
   const proposed = { ...limits, ...reasonOf(context) };
   await warnOfSectors(context, client, current, proposed);
-  // A fund's first limits have nothing to be compared with.
+  // A fund's first limits have nothing to be compared with; a dry run tells what they would make of it.
   const compared: Compared =
-    current === undefined
+    current === undefined && !context.switched("dry-run")
       ? { changes: [] as readonly Change[], loosens: null }
       : await comparedOrListed(client, context, fundId, current, proposed);
   const { changes, loosens } = compared;

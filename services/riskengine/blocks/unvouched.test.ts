@@ -82,6 +82,27 @@ describe("a foreign fill that nobody vouches for", () => {
     await fixture.finish(life.service.stop());
   });
 
+  it("a fee that treasury's value does not have yet counts as taken out of it, until the next value has it", async () => {
+    const [fixture, life] = await begin();
+    const value = async (nav: string): Promise<void> => {
+      const as_of = format(fixture.time.clock.now());
+      await fixture.publish(subjects.navUpdated, { fund_id: "alpha", nav, currency: "USD", strategy_pnl: {}, as_of });
+      await fixture.pass(500);
+    };
+    await foreign(fixture, { quantity: "1", fee: "-1000000" });
+    await value("10000000");
+    const other = { symbol: "MSFT", limit_price: "428" };
+    expect(await codeOf(fixture, life, other)).toBe("LOSS_CONFIRMATION_PENDING");
+    await value("11000000");
+    expect(await codeOf(fixture, life, other)).toBe("");
+    const [block] = await listed(fixture, life);
+    expect(await fixture.accept(life, [block?.block_id ?? ""], "their rebate")).toMatchObject({ fund_id: "alpha" });
+    await value("11000000");
+    expect([await listed(fixture, life), await codeOf(fixture, life)]).toEqual([[], ""]);
+    expect(fixture.published(subjects.riskHaltRequested)).toEqual([]);
+    await fixture.finish(life.service.stop());
+  });
+
   it("of our own order management is vouched for, whatever its kind", async () => {
     const [fixture, life] = await begin();
     for (const kind of ["ADJUSTMENT", "SEED", "SETTLEMENT", "CORPORATE_ACTION", "CASH_IN_LIEU", "CROSS"] as const) {

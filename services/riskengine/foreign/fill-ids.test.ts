@@ -85,6 +85,35 @@ describe("a fill under an id that another source used first", () => {
     await fixture.finish(life.service.stop());
   });
 
+  it("in another fund at the same moment is not taken for the first one: it is listed, and holds its own fund", async () => {
+    const [fixture, life] = await begin();
+    const operations = fixture.platform.processOf("operations").store;
+    const other = {
+      fund_id: "beta",
+      strategy_id: "beta-trend",
+      symbol: "BTC-USD",
+      order_id: "liars-b",
+      price: "91000",
+    };
+    const asked = { ...other, quantity: "1", limit_price: other.price, asset_class: "CRYPTO" } as const;
+    await fixture.finish(life.check(asked, machineOf("liar")));
+    const together = operations.transact("outside", async (unit) => {
+      await unit.events.publishFor("desk", subjects.fillsCreated, fillOf(fixture));
+      await unit.events.publishFor("liar", subjects.fillsCreated, fillOf(fixture, { ...other, quantity: "0.1" }));
+    });
+    await fixture.finish(together);
+    await settle(fixture);
+    const { lines } = (await fixture.finish(life.call("ListExposures", {}))) as Exposures;
+    const held = (symbolOf: string) => lines.find(({ symbol }) => symbol === symbolOf)?.quantity ?? "0";
+    expect([held("AAPL"), held("BTC-USD")].filter((quantity) => quantity !== "0")).toHaveLength(1);
+    expect(await heldReasons(fixture, life)).toEqual([expect.stringContaining("EVENT_FILL_CHANGED")]);
+    expect(parked(fixture)).toEqual([
+      "riskengine.fills svc.v1.oms.fills.created PARKED",
+      "riskengine.fills svc.v1.operations.foreign.held HELD",
+    ]);
+    await fixture.finish(life.service.stop());
+  });
+
   it("of its own source, changed, is listed and holds nothing, and the same again is one fill", async () => {
     const [fixture, life] = await begin();
     await fixture.publishFor("desk", subjects.fillsCreated, fillOf(fixture));

@@ -38,8 +38,8 @@ import {
   numberedBy,
   raiseRefused,
   refusedEvent,
-  refusedFund,
   refusedReuse,
+  refusedSpeaker,
 } from "../../shared/foreign-intake.ts";
 import { line } from "../../shared/one-line.ts";
 import type { ServicePorts } from "../../shared/service.ts";
@@ -153,7 +153,7 @@ export function createForeignEvents(options: ForeignEventsOptions): ForeignEvent
     if (kind === undefined) return handler(event);
     const source = foreignSourceOf(event);
     spokenFor.heard(event);
-    const ofAnother = refusedFund(event);
+    const ofAnother = refusedSpeaker(event);
     if (ofAnother !== undefined) return refuseUncounted(event, source, ofAnother);
     const reused = await refusedReuse(ports, inbox, event);
     if (reused !== undefined) return refuseReused(event, source, reused);

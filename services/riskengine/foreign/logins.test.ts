@@ -6,6 +6,7 @@ import type { Fill, FillBusted } from "../../../contracts/src/records/order.ts";
 import type { ReferenceContents } from "../../../contracts/src/records/reference.ts";
 import type { Subject } from "../../../contracts/src/subject.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
+import type { BusEvent } from "../../../ports/bus.ts";
 import {
   desk,
   type EngineLife,
@@ -48,7 +49,7 @@ function bustOf(fixture: RiskEngineFixture, n: number, sequence: number): FillBu
 /** As the bus hands it over: in the token's name, with the login under which it came. */
 async function heard<P>(
   fixture: RiskEngineFixture,
-  from: { readonly source: string; readonly login?: string; readonly funds?: readonly string[] },
+  from: Pick<BusEvent, "source" | "login" | "funds" | "isRevoked">,
   subject: Subject<P>,
   payload: P,
 ): Promise<void> {
@@ -109,6 +110,21 @@ it("speaks of no fund that the token does not name", async () => {
   await heard(fixture, { ...nats, funds: ["alpha"] }, subjects.fillsCreated, fillOf(fixture, 2, 1));
   expect(refused(fixture)).toHaveLength(1);
   expect(await lastOf(fixture, life, "foreign.desk-1")).toBe(1);
+  await fixture.finish(life.service.stop());
+});
+
+it("speaks of nothing any more when the token is revoked, and is told", async () => {
+  const [fixture, life] = await begin();
+  const revoked = { ...nats, isRevoked: true } as const;
+  await heard(fixture, revoked, subjects.fillsCreated, fillOf(fixture, 1, 1));
+  expect(refused(fixture)).toEqual([expect.stringMatching(/^desk published .*: EVENT_TOKEN_REVOKED\. .* desk-1 /)]);
+  expect(fixture.tables.parked.map(({ subscription, state }) => [subscription, state])).toEqual([
+    ["riskengine.fills", "PARKED"],
+  ]);
+  expect([await heldOf(fixture, life), await lastOf(fixture, life, "foreign.desk-1")]).toEqual(["0", undefined]);
+  expect(((await fixture.finish(life.call("ListBlocks", {}))) as Blocks).blocks.filter((one) => one.fund_id)).toEqual(
+    [],
+  );
   await fixture.finish(life.service.stop());
 });
 

@@ -3156,6 +3156,7 @@ export interface components {
         };
         EnvelopeDiff: {
             fund_id: string;
+            /** @description 0 for a fund's first limits. */
             from_version: number;
             to_version?: number;
             changes: components["schemas"]["EnvelopeChange"][];

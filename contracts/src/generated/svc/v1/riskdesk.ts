@@ -94,6 +94,7 @@ export interface EnvelopeChange {
 
 export interface EnvelopeDiff {
   fund_id: string;
+  /** 0 for a fund's first limits. */
   from_version: number;
   to_version?: number | undefined;
   changes: EnvelopeChange[];
