@@ -1,9 +1,12 @@
 // `ctl replay moment`: how a fund stood at a moment.
-import { format } from "../../../contracts/src/instant.ts";
+import { format, parse } from "../../../contracts/src/instant.ts";
 import type { AnswerOf } from "../../client/src/types.ts";
+import { percent } from "../../words/figures.ts";
+import { haltLine } from "../../words/halt-words.ts";
 import { price } from "../../words/money.ts";
 import { type Column, listing, listOptions } from "../text/listing.ts";
 import { momentOf } from "../text/moments.ts";
+import { clean } from "../text/text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 export const replayMoment: Verb = {
@@ -59,15 +62,11 @@ async function run(context: Context): Promise<Answer> {
   return listing(context, { columns, rows, none, data: moment, lead: leadOf(moment) });
 }
 
-function leadOf({
-  fund_id: fund,
-  at,
-  nav,
-  envelope_version: version,
-  halts,
-  restrictions,
-  open_orders: open,
-}: Moment): string {
+/** Lines of a kind that are shown; --json has all. */
+const linesMax = 5;
+
+function leadOf(one: Moment): string {
+  const { fund_id: fund, at, nav, envelope_version: version, halts, restrictions, open_orders: open } = one;
   const worth =
     nav.value === undefined
       ? `Worth: ${nav.reason ?? "not known"}`
@@ -77,5 +76,27 @@ function leadOf({
     `${fund} at ${at}`,
     worth,
     `${limits}, ${open.length} open orders, ${halts.length} halts, ${restrictions.length} restrictions.`,
+    ...halts.slice(0, linesMax).map((halt) => haltLine(halt, parse(at))),
+    ...open
+      .slice(0, linesMax)
+      .map(
+        ({ order_id: id, side, quantity, symbol, filled_quantity: filled }) =>
+          `Open: ${side} ${quantity} ${clean(symbol)}, ${filled} of it filled (${clean(id)}).`,
+      ),
+    ...useLines(one),
   ].join("\n");
+}
+
+/** What is nearest to its limit, and of how many it cannot be told. */
+function useLines({ limit_use: uses }: Moment): readonly string[] {
+  const nearest = uses
+    .filter(({ share }) => share !== undefined)
+    .sort((one, other) => (other.share ?? 0) - (one.share ?? 0))
+    .slice(0, linesMax)
+    .map(({ limit, scope, share }) => `${[limit, scope].join(" ").trim()} ${percent(share)}`);
+  const untold = uses.filter(({ used }) => used === undefined).length;
+  return [
+    ...(nearest.length === 0 ? [] : [`Used of limits: ${clean(nearest.join(", "))}.`]),
+    ...(untold === 0 ? [] : [`Of ${untold} limits it cannot be told what was used; --json says why.`]),
+  ];
 }

@@ -45,7 +45,7 @@ import {
   referenceStyleSheet,
 } from "./reference.ts";
 import { reportDocumentRead, reportMake, reportRead, reportsList } from "./reports.ts";
-import { decisions, decisionsVerify, rejectionsList, stopsList } from "./riskengine.ts";
+import { decisions, decisionsVerify, rejectionsList, stopsList, timelineList } from "./riskengine.ts";
 import { secondFactorBegin, secondFactorConfirm, stepUp } from "./second-factor.ts";
 import { serviceTokenIssue, serviceTokenRevoke, serviceTokenRotate, serviceTokensList } from "./service-tokens.ts";
 import { servicesRestart } from "./services.ts";
@@ -143,6 +143,7 @@ const customRoutes: readonly MakeRoute[] = [
   events,
   signalTest,
   decisionsVerify,
+  timelineList,
 ];
 
 /** All of them; what is not declared, or declared to be something else, is not served. */

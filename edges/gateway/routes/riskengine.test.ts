@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { Route } from "../../../ports/http.ts";
 import { ask, type Behaviour, forwardedRoute, testParts } from "../../../testkit/gateway/parts.ts";
 import { envelopeDiff, envelopeReplay, envelopeUpdate } from "./envelopes.ts";
-import { decisions, rejectionsList } from "./riskengine.ts";
+import { decisions, rejectionsList, timelineList } from "./riskengine.ts";
 
 const envelopeHistory = forwardedRoute("listEnvelopes");
 const envelope = forwardedRoute("getEnvelope");
@@ -298,4 +298,64 @@ describe("getHeadroom and releaseThrottle", () => {
 
 it("a service that is down is a fault, which becomes 503 under its name", async () => {
   await expect(ask(fixture(envelope).route, { params })).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+});
+
+describe("listTimeline", () => {
+  const events = Array.from({ length: 130 }, (_, index) => ({
+    event_id: `e-${index}`,
+    at,
+    happened_at: at,
+    kind: "fill",
+    symbol: "AAPL",
+    strategy_id: undefined,
+    order_id: undefined,
+    code: undefined,
+    summary: `fill ${index}`,
+    sequence: index,
+    data: { quantity: "1" },
+  }));
+
+  interface Asked {
+    readonly after_event_id?: string;
+    readonly count_max: number;
+  }
+
+  function timeline(count = events.length) {
+    const asked: Asked[] = [];
+    const call = async (_service: string, _method: string, message: object) => {
+      const { after_event_id: after, count_max } = message as Asked;
+      asked.push({ count_max, ...(after !== undefined && { after_event_id: after }) });
+      const first = after === undefined ? 0 : events.findIndex(({ event_id }) => event_id === after) + 1;
+      return { ok: true, value: { events: events.slice(0, count).slice(first, first + count_max) } } as const;
+    };
+    return { route: timelineList({ services: { call } }), asked };
+  }
+
+  it("is asked for in pieces, each behind the last of the one before", async () => {
+    const { route, asked } = timeline();
+    const answer = await ask(route, { query: { fund_id: "alpha", count_max: "120" } });
+    expect(asked.map(({ count_max, after_event_id: after }) => [count_max, after])).toEqual([
+      [50, undefined],
+      [50, "e-49"],
+      [21, "e-99"],
+    ]);
+    const rows = answer.body as readonly { readonly event_id: string }[];
+    expect(rows.map(({ event_id }) => event_id)).toEqual(events.slice(0, 120).map(({ event_id }) => event_id));
+    expect(answer.headers).toEqual({
+      link: expect.stringMatching(/^<\/v1\/replay\/timeline\?.*after=e-119>; rel="next"$/),
+    });
+  });
+
+  it.each([0, 50, 100, 101])("has no next page when there are %i in all, and ends with them", async (count) => {
+    const { route } = timeline(count);
+    const answer = await ask(route, { query: { fund_id: "alpha", count_max: "200" } });
+    expect(answer.body).toHaveLength(count);
+    expect(answer.headers).toBeUndefined();
+  });
+
+  it("goes on behind the event that the caller has", async () => {
+    const { route, asked } = timeline();
+    await ask(route, { query: { fund_id: "alpha", count_max: "10", after: "e-5" } });
+    expect(asked).toEqual([{ count_max: 11, after_event_id: "e-5" }]);
+  });
 });

@@ -1,5 +1,6 @@
-// What the risk engine decided, refused and watches, and whether what it decided is what was recorded.
+// What the risk engine decided, refused and watches, whether what it decided is what was recorded, and what happened to a fund.
 import { Fault } from "../../../contracts/src/fault.ts";
+import type { ListTimelineRequest, Timeline } from "../../../contracts/src/generated/svc/v1/replay.ts";
 import type { DecisionRecords, Rejections } from "../../../contracts/src/generated/svc/v1/riskdesk.ts";
 import type { Stops } from "../../../contracts/src/generated/svc/v1/riskworkers.ts";
 import type { HttpAnswer, HttpRequest, Route } from "../../../ports/http.ts";
@@ -103,4 +104,39 @@ async function verify(parts: Pick<GatewayParts, "services">, request: HttpReques
   const message = declaredMessage("verifyDecisions", request);
   const outcome = await askDeclared("verifyDecisions", parts, request, message);
   return outcome.ok ? { status: 200, body: declaredBody("verifyDecisions", outcome.value) } : denied(outcome);
+}
+
+/** Events of one piece. */
+const pieceMax = 50;
+
+interface EventRow {
+  readonly event_id: string;
+}
+
+/**
+ * GET /v1/replay/timeline: what was recorded, oldest first. A page of decisions is long to read and to write, and a halt goes through this process as well: it
+ * is asked for and read piece by piece.
+ */
+export function timelineList(parts: Pick<GatewayParts, "services">): Route {
+  return {
+    ...declared("listTimeline"),
+    handle: async (request) => {
+      const query = request.query as { readonly count_max?: number };
+      const wanted = fetchedCount(query);
+      const message = declaredMessage<ListTimelineRequest>("listTimeline", request);
+      const fetched: EventRow[] = [];
+      for (let isLast = false; !isLast; ) {
+        const count_max = Math.min(pieceMax, wanted - fetched.length);
+        const behind = fetched.length === 0 ? {} : { after_event_id: fetched.at(-1)?.event_id };
+        const piece = { ...message, ...behind, count_max };
+        const outcome = await askDeclared<Timeline>("listTimeline", parts, request, piece);
+        if (!outcome.ok) return denied(outcome);
+        const rows = declaredBody("listTimeline", outcome.value) as readonly EventRow[];
+        fetched.push(...rows);
+        isLast = rows.length < count_max || fetched.length >= wanted;
+      }
+      const { rows, more } = pageOf(declarationOf("listTimeline").path, query, fetched, (row) => row.event_id);
+      return { status: 200, body: rows, ...more };
+    },
+  };
 }

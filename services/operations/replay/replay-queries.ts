@@ -11,7 +11,7 @@ import type { RpcCall, RpcService } from "../../../ports/rpc.ts";
 import { takeTurns } from "../take-turns.ts";
 import { getMoment, type MomentPorts } from "./moment.ts";
 import { listReplayBars, type ReplayBarsPorts } from "./replay-bars.ts";
-import { listTimeline, type TimelinePorts } from "./timeline.ts";
+import { encodedTimeline, type TimelinePorts } from "./timeline.ts";
 import { createVerify, type VerifyPorts } from "./verify-decisions.ts";
 
 type ReplayPorts = ReplayBarsPorts &
@@ -41,7 +41,7 @@ export function replayQueries(ports: ReplayPorts): RpcService {
     handlers: {
       ...prices,
       ListTimeline: (request: ListTimelineRequest, { signal }: Call) =>
-        timelines(signal, () => listTimeline(all, request, signal)),
+        timelines(signal, () => encodedTimeline(all, request, signal)),
       GetMoment: (request: GetMomentRequest, { signal }: Call) =>
         moments(signal, () => getMoment(all, request, signal)),
       VerifyDecisions: (request: VerifyDecisionsRequest, call: Call) => verify(request, call),

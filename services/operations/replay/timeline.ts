@@ -4,30 +4,33 @@
 //  1. Nothing that was recorded after `to` is told, and of nothing what became of it: an entry says what was known when it was written.
 //  2. What concerns the firm is in every fund's; what is about a strategy or a halt of another fund is not.
 //  3. A page is as long as was asked for, unless there is no more.
-import type { ListTimelineRequest, Timeline, TimelineEvent } from "../../../contracts/src/generated/svc/v1/replay.ts";
+import {
+  type ListTimelineRequest,
+  Timeline,
+  type TimelineEvent,
+} from "../../../contracts/src/generated/svc/v1/replay.ts";
 import { format, type Instant, parse, tryParse } from "../../../contracts/src/instant.ts";
 import { readEntry } from "../../../core/audit/entry.ts";
 import type { KeptNews } from "../../../ports/market-records.ts";
 import type { ReplayQueries, SaidSignal, TimelineEntry } from "../../../ports/replay-queries.ts";
+import type { EncodedAnswer } from "../../../ports/rpc.ts";
 import { mustKnowFund } from "../../shared/must-know-fund.ts";
 import type { ServicePorts } from "../../shared/service.ts";
-import { breathe } from "../../shared/waiting.ts";
 import { fundId as askedFund, countMax, invalid, quoted } from "../risk-queries-arguments.ts";
 import { askedPeriod, type Period } from "./replay-arguments.ts";
+import { createSlices, type Slices } from "./slices.ts";
 import { actionsOf, kindOf, type TimelineKind, timelineKinds } from "./timeline-kinds.ts";
 import { happenedAt, namesOf, type Payload, partAt, summaryOf, textAt } from "./timeline-words.ts";
 
-export type TimelinePorts = Pick<ServicePorts, "clock" | "timers" | "store" | "referenceData"> & {
+export type TimelinePorts = Pick<ServicePorts, "clock" | "timers" | "stopwatch" | "store" | "referenceData"> & {
   readonly replayQueries: ReplayQueries;
 };
 
 const countUsual = 100;
 /** One more than a page of HTTP, which tells whether there is another. */
 const countLimit = 501;
-/** Entries that are read before others have their turn. */
-const readTogether = 50;
 /** Lines of a source that are read at once, however short the page is. */
-const linesMin = 100;
+const linesMin = 50;
 
 /** Of one moment entries stand first, then news, then what strategies said. */
 type Rank = 0 | 1 | 2;
@@ -49,6 +52,7 @@ interface Line {
 }
 
 interface Asked extends Period {
+  readonly slices: Slices;
   readonly fundId: string;
   readonly kinds: ReadonlySet<TimelineKind>;
   readonly count: number;
@@ -56,10 +60,33 @@ interface Asked extends Period {
   readonly others: ReadonlySet<string>;
 }
 
+/** As it goes out: what a page weighs is written in slices as well. */
+export async function encodedTimeline(
+  ports: TimelinePorts,
+  request: ListTimelineRequest,
+  signal: AbortSignal,
+): Promise<EncodedAnswer> {
+  const slices = createSlices(ports, signal);
+  const { events } = await listTimeline(ports, request, signal, slices);
+  const parts: Uint8Array[] = [];
+  for (const event of events) {
+    await slices.next();
+    parts.push(Timeline.encode({ events: [event] }).finish());
+  }
+  const encoded = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    encoded.set(part, at);
+    at += part.length;
+  }
+  return { encoded };
+}
+
 export async function listTimeline(
   ports: TimelinePorts,
   request: ListTimelineRequest,
   signal: AbortSignal,
+  slices = createSlices(ports, signal),
 ): Promise<Timeline> {
   const fundId = askedFund(request.fund_id);
   const kinds = askedKinds(request.kinds);
@@ -68,17 +95,16 @@ export async function listTimeline(
   await mustKnowFund(ports, fundId);
   const { funds } = await ports.referenceData.read();
   const others = new Set(funds.filter((fund) => fund.fund_id !== fundId).flatMap(({ strategies }) => strategies));
-  const asked: Asked = { ...period, fundId, kinds, count: Math.max(count, linesMin), others };
+  const asked: Asked = { ...period, fundId, kinds, count: Math.max(count, linesMin), others, slices };
   const events: TimelineEvent[] = [];
   let after = request.after_event_id === undefined ? undefined : await markOf(ports, request.after_event_id);
-  while (!signal.aborted) {
+  for (;;) {
     const lines = await readLines(ports, asked, after);
     events.push(...lines.flatMap(({ event }) => event ?? []).slice(0, count - events.length));
     after = lines.at(-1)?.mark;
-    if (events.length >= count || lines.length < asked.count) break;
-    await breathe(ports.timers, signal);
+    if (events.length >= count || lines.length < asked.count) return { events };
+    await slices.next();
   }
-  return { events };
 }
 
 function askedKinds(text: string | undefined): ReadonlySet<TimelineKind> {
@@ -134,27 +160,30 @@ function entryLines(ports: TimelinePorts, asked: Asked, after: Mark | undefined)
 }
 
 async function linesOfEntries(
-  { replayQueries, timers }: TimelinePorts,
+  { replayQueries }: TimelinePorts,
   asked: Asked,
   entries: readonly TimelineEntry[],
 ): Promise<readonly Line[]> {
   const read: { readonly entry: TimelineEntry; readonly data: Payload; readonly payload: Payload }[] = [];
-  for (const [index, entry] of entries.entries()) {
-    if (index > 0 && index % readTogether === 0) await breathe(timers);
+  for (const entry of entries) {
+    await asked.slices.next();
     const data: Payload = readEntry(entry.text)?.data ?? {};
     read.push({ entry, data, payload: partAt(data, "payload") });
   }
   const steps = read.filter(({ entry }) => entry.action === "halt.step");
   const haltIds = steps.flatMap(({ payload }) => textAt(payload, "halt_id") ?? []);
   const scopes = haltIds.length === 0 ? new Map() : await replayQueries.haltScopes(haltIds);
-  return read.map(({ entry, data, payload }) => {
+  const lines: Line[] = [];
+  for (const { entry, data, payload } of read) {
+    await asked.slices.next();
     const scope = scopes.get(textAt(payload, "halt_id") ?? "");
     const isOthers =
       (scope !== undefined && scope.severity !== "FIRM_HALT" && scope.fundId !== "" && scope.fundId !== asked.fundId) ||
       asked.others.has(scope?.strategyId ?? namesOf(entry.action, payload).strategyId ?? "");
     const mark: Mark = { at: entry.at, rank: 0, sequence: entry.sequence };
-    return { mark, event: isOthers ? undefined : eventOf(entry, data, payload, asked.kinds) };
-  });
+    lines.push({ mark, event: isOthers ? undefined : eventOf(entry, data, payload, asked.kinds) });
+  }
+  return lines;
 }
 
 /** Logs that follow each other have a stretch of numbers each. */

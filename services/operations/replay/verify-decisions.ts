@@ -18,6 +18,7 @@ import {
   later,
   millisecondsBetween,
   minusMilliseconds,
+  plusMicroseconds,
   tryParse,
 } from "../../../contracts/src/instant.ts";
 import type { RiskEnvelope } from "../../../contracts/src/records/envelope.ts";
@@ -130,20 +131,31 @@ async function verify(
   };
 }
 
+/**
+ * Where the time is over, what was decided by the newest that was judged is judged as well, and nothing else: of those that were decided in one moment, or were
+ * numbered in another order than decided, none is left out of both this answer and the next, and none is in both.
+ */
 async function judgeRecords(ports: VerifyPorts, span: Span, found: Found, slices: Slices): Promise<void> {
   const { replayQueries, clock } = ports;
   const began = clock.now();
   const envelopeOf = envelopesOf(ports, span.fundId);
+  let { to } = span;
+  let newest: Instant | undefined;
   for (let after: bigint | undefined = 0n; after !== undefined; ) {
     const page: Awaited<ReturnType<typeof replayQueries.decisionNumbers>> = await replayQueries.decisionNumbers({
       ...span,
+      to,
       after,
     });
+    after = page.through;
     for (let first = 0; first < page.ids.length; first += readTogether) {
-      const rows = await replayQueries.decisions(page.ids.slice(first, first + readTogether));
-      if (millisecondsBetween(began, clock.now()) > judgingMsMax) {
-        found.leftFrom = rows[0]?.at;
-        return;
+      const ids = page.ids.slice(first, first + readTogether);
+      const rows = await replayQueries.decisions(ids);
+      if (found.leftFrom === undefined && millisecondsBetween(began, clock.now()) > judgingMsMax) {
+        to = newest === undefined ? (rows[0]?.at ?? to) : plusMicroseconds(newest, 1);
+        found.leftFrom = to;
+        after = (ids[0] ?? 1n) - 1n;
+        break;
       }
       for (const row of rows) {
         await slices.next();
@@ -151,9 +163,9 @@ async function judgeRecords(ports: VerifyPorts, span: Span, found: Found, slices
         const judged = await judgeDecision(row, { sha256: ports.sha256OfBytes, envelopeOf });
         count(found, judged, span.listedMax);
         if (row.entry !== undefined) found.entries.add(row.entry.sequence);
+        newest = newest === undefined ? row.at : later(newest, row.at);
       }
     }
-    after = page.through;
   }
 }
 
