@@ -5,9 +5,7 @@ import { basename, join } from "node:path";
 import { exposedHost } from "../adapters/configuration/checks/exposure-checks.ts";
 import { createHealthDirectory, type GrpcDirectory } from "../adapters/grpc/health-directory.ts";
 import { createRpcClient, type RpcClient } from "../adapters/grpc/rpc-client.ts";
-import { joinedOpenApi } from "../adapters/http/joined-open-api.ts";
 import type { HttpMount } from "../adapters/http/mount.ts";
-import { openApiOf } from "../adapters/http/open-api.ts";
 import { type HttpServer, type HttpServerOptions, serveHttp } from "../adapters/http/server.ts";
 import { cliClientId, scopes as embeddedScopes, webClientId } from "../adapters/identity/embedded/options.ts";
 import { type GatewayIdentity, openGatewayIdentity, routePartsOf } from "../adapters/identity/gateway-identity.ts";
@@ -46,6 +44,7 @@ import type { Lease } from "../services/shared/service.ts";
 import { fundPolicies } from "./fund-policies.ts";
 import { type OpenReports, openReports } from "./report-schedules.ts";
 import { restartsOf } from "./restarts.ts";
+import { servedDocuments } from "./served-documents.ts";
 import {
   type AskRunner,
   addressText,
@@ -228,9 +227,8 @@ function routesOf(
   addresses: Readonly<Record<string, string>>,
 ): readonly Route[] {
   const expected: Health = expectedServices.length > 0 ? { status: "ok" } : knowsNobody;
-  let publicDocument: Promise<object> | undefined;
-  let openApi: Promise<object> | undefined;
-  const routes = gatewayRoutes({
+  const publicUrl = (): string => publicUrlOf(identity, addresses);
+  return gatewayRoutes({
     log: ports.log,
     clock: ports.clock,
     timers: ports.timers,
@@ -258,19 +256,9 @@ function routesOf(
     webhook,
     reports: reports.queue,
     reportSchedules: reports.scheduler,
-    publicOpenApi,
-    publicUrl: () => publicUrlOf(identity, addresses),
-    openApi: () => {
-      openApi ??= (async () =>
-        joinedOpenApi(await openApiOf(routes, "operator"), await publicOpenApi(), publicUrlOf(identity, addresses)))();
-      return openApi;
-    },
+    publicUrl,
+    ...servedDocuments({ timers: ports.timers, publicUrl }),
   });
-  function publicOpenApi(): Promise<object> {
-    publicDocument ??= openApiOf(routes, "public");
-    return publicDocument;
-  }
-  return routes;
 }
 
 /** Where the operators' listener is reached, with the other port. */

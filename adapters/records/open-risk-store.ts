@@ -40,7 +40,7 @@ export interface OpenedRiskStore {
 }
 
 export function openRiskStore(options: OpenStoreOptions, opened: OpenedStore): OpenedRiskStore {
-  const { pool } = opened;
+  const { pool, reserved } = opened;
   const common = {
     riskQueries: createRiskQueries(pool),
     replayQueries: createReplayQueries(pool),
@@ -49,7 +49,7 @@ export function openRiskStore(options: OpenStoreOptions, opened: OpenedStore): O
     databaseCare: createDatabaseCare(pool, options.clock),
     unauditedChanges: createUnauditedChanges(pool),
     safetyReads: createSafetyReads(pool),
-    referenceData: createPostgresReferenceData(pool),
+    referenceData: createPostgresReferenceData(pool, reserved),
   };
   if (!options.services.includes("riskengine")) {
     return { ...common, riskStore: readOnly(options, opened), close: async () => undefined };

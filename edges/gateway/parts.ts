@@ -131,4 +131,8 @@ export interface GatewayParts {
   openApi(): Promise<object>;
   /** The public listener's alone. */
   publicOpenApi(): Promise<object>;
+  /** The streams and the events. */
+  asyncApi(): Promise<object>;
+  /** Does what takes long so that others have their turn wherever it yields. */
+  inSlices<Made>(work: Generator<void, Made>): Promise<Made>;
 }

@@ -12,7 +12,7 @@ import { newNameMistakes, referenceMistakes } from "./reference-rules.ts";
 
 export type ReferencePorts = Pick<
   ServicePorts,
-  "clock" | "store" | "sha256" | "random" | "riskBooks" | "riskStore" | "limitPreviews"
+  "clock" | "timers" | "store" | "sha256" | "random" | "riskBooks" | "riskStore" | "limitPreviews"
 >;
 
 export interface JudgedChange {

@@ -19,12 +19,13 @@ import { coveringHalts } from "../../core/ledger/reference-changes.ts";
 import type { NamedAction } from "../../ports/identity.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { ReferenceRequest, ReferenceVersion, UnitOfWork } from "../../ports/store.ts";
+import { inSlices } from "../shared/waiting.ts";
 import { askSecondPerson, judgeSigner, pendingDocument } from "./cosign-reference.ts";
 import { dryRunDocument } from "./dry-run.ts";
 import { type JudgedChange, judgeChange, type ReferencePorts } from "./judge-reference.ts";
 import { proveReferenceLoosening, referenceAction } from "./prove-loosening.ts";
 import { contentHash, lockReference, putReference } from "./reference-records.ts";
-import { readContent } from "./reference-rules.ts";
+import { readingContent } from "./reference-rules.ts";
 
 export type { ReferencePorts } from "./judge-reference.ts";
 
@@ -51,7 +52,7 @@ export async function setReferenceData(
   if (reason !== "" && !reasonText.safeParse(reason).success) {
     return denied("REFERENCE_INVALID", "The reason is longer than 2000 characters or has control characters in it.");
   }
-  const read = readContent(kind, request.content_json);
+  const read = await inSlices(readingContent(kind, request.content_json), ports.timers);
   if (!read.ok) return denied("REFERENCE_INVALID", read.mistakes.join(" "));
   const { content } = read;
   if (request.dry_run === true) return dryRun({ kind, content, reason, request }, ports);
@@ -108,7 +109,7 @@ export async function cosignReferenceData(
     const unfit = await judgeSigner(unit, request, identity, at);
     if (unfit !== undefined || request === undefined) return { denial: unfit ?? unknownRequest };
     const { kind, version, content: stored, reason, requestedBy } = request;
-    const content = contentOf(request);
+    const content = await contentOf(request, ports);
     const change = await judgeChange(locked, { kind, version, content }, ports);
     if ("code" in change) return { denial: change };
     const { loosened } = change;
@@ -135,8 +136,11 @@ async function haltsOver(unit: UnitOfWork, { loosened, before, after }: JudgedCh
 }
 
 /** What was stored passed its schema when it was asked for; the schema may have grown since. */
-function contentOf({ kind, content }: ReferenceRequest): ReferenceContents[ReferenceKind] {
-  const read = readContent(kind, JSON.stringify(content));
+async function contentOf(
+  { kind, content }: ReferenceRequest,
+  { timers }: Pick<ReferencePorts, "timers">,
+): Promise<ReferenceContents[ReferenceKind]> {
+  const read = await inSlices(readingContent(kind, JSON.stringify(content)), timers);
   if (read.ok) return read.content;
   throw new Fault("INTERNAL", "The request cannot be read: ask for it again.", { retry: "never" });
 }

@@ -1,8 +1,9 @@
 // Every rule about reference data, each by a document that breaks only it.
 import { describe, expect, it } from "vitest";
+import { atOnce } from "../../contracts/src/bounds/at-once.ts";
 import type { ReferenceContents } from "../../contracts/src/records/reference.ts";
 import { paperReference } from "../shared/paper-seeds.ts";
-import { readContent, referenceMistakes } from "./reference-rules.ts";
+import { readingContent, referenceMistakes } from "./reference-rules.ts";
 
 const at = "2026-11-15T12:00:00.000000Z";
 const fine = paperReference(at);
@@ -102,12 +103,12 @@ describe("reference data", () => {
   });
 
   it("is read by its schema, and what is wrong is named by its place", () => {
-    expect(readContent("restricted", '[{"symbol":"XOM","reason":"r"}]')).toEqual({
+    expect(atOnce(readingContent("restricted", '[{"symbol":"XOM","reason":"r"}]'))).toEqual({
       ok: true,
       content: [{ symbol: "XOM", reason: "r" }],
     });
     const bad = (kind: "instruments" | "fx", json: string) => {
-      const read = readContent(kind, json);
+      const read = atOnce(readingContent(kind, json));
       return read.ok ? [] : read.mistakes;
     };
     expect(bad("fx", "{")[0]).toMatch(/^content_json is not JSON/);
@@ -115,5 +116,20 @@ describe("reference data", () => {
     expect(bad("fx", `[{"base":"EUR","quote":"USD","rate":"-1","as_of":"${at}"}]`)[0]).toMatch(/^fx\.0\.rate: /);
     expect(bad("instruments", JSON.stringify([{ ...aapl, lot: "1" }]))[0]).toMatch(/^instruments\.0: .*lot/);
     expect(bad("fx", JSON.stringify(Array.from({ length: 50 }, () => ({})))).length).toBeLessThanOrEqual(20);
+    const late = Array.from({ length: 500 }, (_, index) => ({ symbol: "XOM", reason: index === 412 ? 1 : "r" }));
+    expect(atOnce(readingContent("restricted", JSON.stringify(late)))).toMatchObject({
+      ok: false,
+      mistakes: [expect.stringMatching(/^restricted\.412\.reason: /)],
+    });
+    expect(bad("fx", `[${"0,".repeat(10_000)}0]`)).toEqual(["fx: expected at most 10000 records."]);
+  });
+
+  it("of a large document lets others have their turn between its records", () => {
+    const records = Array.from({ length: 1_000 }, () => ({ symbol: "XOM", reason: "r" }));
+    const reading = readingContent("restricted", JSON.stringify(records));
+    let turns = 0;
+    let step = reading.next();
+    for (; step.done !== true; step = reading.next()) turns += 1;
+    expect([turns, step.value.ok && step.value.content.length]).toEqual([5, 1_000]);
   });
 });

@@ -3,7 +3,7 @@
 
 import { tradingCalendar } from "../../contracts/src/calendar.ts";
 import { messageOf } from "../../contracts/src/fault.ts";
-import { parseJson } from "../../contracts/src/parse-json.ts";
+import { readingJson } from "../../contracts/src/parse-json.ts";
 import { isOwnSource } from "../../contracts/src/platform-services.ts";
 import { paperSource } from "../../contracts/src/records/market.ts";
 import {
@@ -12,6 +12,7 @@ import {
   type ReferenceContents,
   type ReferenceKind,
   referenceContents,
+  referenceCountMax,
 } from "../../contracts/src/records/reference.ts";
 import { newNameComplaint } from "../../contracts/src/text/new-name.ts";
 
@@ -22,18 +23,39 @@ type ReadContent =
   | { readonly ok: true; readonly content: ReferenceContents[ReferenceKind] }
   | { readonly ok: false; readonly mistakes: readonly string[] };
 
+/** So many records are a few milliseconds for their schema. */
+const recordsAtOnce = 200;
+
 /** The content of a document in the form of its kind, or what is wrong with it. */
-export function readContent(kind: ReferenceKind, json: string): ReadContent {
+export function* readingContent(kind: ReferenceKind, json: string): Generator<void, ReadContent> {
   let parsed: unknown;
   try {
-    parsed = parseJson(json);
+    parsed = yield* readingJson(json);
   } catch (thrown) {
     return { ok: false, mistakes: [`content_json is not JSON: ${messageOf(thrown)}.`] };
   }
-  const checked = referenceContents[kind].safeParse(parsed);
-  if (checked.success) return { ok: true, content: checked.data };
-  const mistakes = checked.error.issues.map(({ path, message }) => `${[kind, ...path].join(".")}: ${message}.`);
-  return { ok: false, mistakes: mistakes.slice(0, mistakesMax) };
+  const schema = referenceContents[kind];
+  const records: readonly unknown[] = Array.isArray(parsed) ? parsed : [];
+  // What is no list is said by the schema, which then has nothing to go through.
+  const whole = Array.isArray(parsed) ? undefined : schema.safeParse(parsed);
+  const mistakes = whole?.error?.issues.map(({ message }) => `${kind}: ${message}.`) ?? [];
+  const countMax = referenceCountMax[kind];
+  if (records.length > countMax) mistakes.push(`${kind}: expected at most ${countMax} records.`);
+  const content: unknown[] = [];
+  for (let at = 0; at < records.length && mistakes.length === 0; at += recordsAtOnce) {
+    yield;
+    const checked = schema.safeParse(records.slice(at, at + recordsAtOnce));
+    if (checked.success) content.push(...checked.data);
+    else mistakes.push(...checked.error.issues.map(({ path, message }) => `${placeOf(kind, path, at)}: ${message}.`));
+  }
+  if (mistakes.length > 0) return { ok: false, mistakes: mistakes.slice(0, mistakesMax) };
+  // Every record passed the schema of its kind.
+  return { ok: true, content: content as ReferenceContents[ReferenceKind] };
+}
+
+/** Where it stands in the whole document. */
+function placeOf(kind: ReferenceKind, [index, ...path]: readonly PropertyKey[], before: number): string {
+  return [kind, before + Number(index), ...path].join(".");
 }
 
 type Rule = (contents: ReferenceContents) => readonly string[];

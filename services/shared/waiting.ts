@@ -37,6 +37,15 @@ export async function pollUntil<Answer>(
 /** Lets others have their turn between two slices of an answer that somebody waits for, and goes on as soon as they had it. */
 export const nextTurn = ({ soon }: Pick<Timers, "soon">): Promise<void> => new Promise((resolve) => soon(resolve));
 
+/** Long work that somebody waits for: others have their turn wherever it yields. */
+export async function inSlices<Made>(work: Generator<void, Made>, timers: Pick<Timers, "soon">): Promise<Made> {
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+    await nextTurn(timers);
+  }
+}
+
 /** Lets others have their turn between two portions of long work. */
 export const breathe = (timers: Pick<Timers, "sleep">, signal?: AbortSignal): Promise<void> => timers.sleep(0, signal);
 

@@ -62,6 +62,7 @@ async function readsTheNewest(fixture: ReferenceFixture): Promise<void> {
   expect(second.versions).toMatchObject({ restricted: 2, fx: 1 });
   expect(second.change).toBeGreaterThan(first.change);
   expect(await fixture.reference.changed()).toBe(second.change);
+  expect(await fixture.reference.read()).toBe(second);
 }
 
 async function keepsRequests(fixture: ReferenceFixture): Promise<void> {
@@ -200,7 +201,7 @@ async function sendersAndChangesSeeEachOther(fixture: ReferenceFixture): Promise
 }
 
 const checks: readonly { readonly sentence: string; run(fixture: ReferenceFixture): Promise<void> }[] = [
-  { sentence: "promises 1 to 3: the newest of every kind is read, and `changed` tells when", run: readsTheNewest },
+  { sentence: "promises 1 to 4: the newest of every kind is read once, and `changed` tells when", run: readsTheNewest },
   { sentence: "a request for a second person is kept as it was made", run: keepsRequests },
   { sentence: "a version cannot be set twice, and its unit of work leaves nothing", run: refusesAVersionTwice },
   { sentence: "what was in force at a moment is the newest set until then, else the first", run: knowsWhatWasInForce },

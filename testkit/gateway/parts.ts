@@ -1,5 +1,6 @@
 // The parts that tests of the routes hand in: every port answers what the test told it to and remembers how it was called, and
 // `ask` reaches a route the way the HTTP adapter does, through its schemas.
+import { atOnce } from "../../contracts/src/bounds/at-once.ts";
 import type { Denial } from "../../contracts/src/codes.ts";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { DeclaredRouteId } from "../../contracts/src/generated/routes.ts";
@@ -102,6 +103,8 @@ type CalledParts = Pick<
   | "openApi"
   | "publicUrl"
   | "publicOpenApi"
+  | "asyncApi"
+  | "inSlices"
   | "webhook"
   | "reports"
   | "reportSchedules"
@@ -247,6 +250,8 @@ export function testParts(behaviour: Behaviour = {}): { readonly parts: CalledPa
     publicUrl: () => "http://127.0.0.1:8081",
     openApi: async () => ({ openapi: "3.1.0", info: { title: "Portcullis" } }),
     publicOpenApi: async () => ({ openapi: "3.1.0", info: { title: "Portcullis, public" } }),
+    inSlices: async (work) => atOnce(work),
+    asyncApi: async () => ({ asyncapi: "3.0.0", info: { title: "Portcullis" } }),
   };
   return { parts, calls };
 }

@@ -2,7 +2,7 @@
 
 import { referenceOf } from "../../adapters/records/reference-contents.ts";
 import { Fault } from "../../contracts/src/fault.ts";
-import type { ReferenceData } from "../../ports/reference-data.ts";
+import type { Reference, ReferenceData } from "../../ports/reference-data.ts";
 import { copyOf } from "./copy-of.ts";
 import { type MemoryProcess, never } from "./tables.ts";
 
@@ -11,17 +11,20 @@ export function memoryReferenceData(process: MemoryProcess): ReferenceData {
   const refuse = (): void => {
     if (!process.isReachable()) throw new Fault("STORE_UNAVAILABLE", "the store is out of reach", { retry: "later" });
   };
+  let kept: Reference | undefined;
   return {
     async read() {
       if (!process.isAlive()) return never;
       refuse();
-      return referenceOf(risk.referenceChange, (kind) => {
+      if (kept?.change === risk.referenceChange) return kept;
+      kept = referenceOf(risk.referenceChange, (kind) => {
         const [first, ...others] = risk.references.get(kind) ?? [];
         if (first === undefined) return undefined;
         const newest = others.reduce((best, one) => (one.version > best.version ? one : best), first);
         // A copy of the reader's own, as it would have from a database.
         return { version: newest.version, content: copyOf(newest.content) };
       });
+      return kept;
     },
     async changed() {
       if (!process.isAlive()) return never;

@@ -5,7 +5,8 @@ import { at, type Complaint, isTest } from "./complaint.ts";
 import type { SourceFile } from "./source.ts";
 
 /** The fields that hold what a person, a machine or an outside system wrote. */
-const theirs = /^(reason|sentence|detail|complaint|actor|note|thesis|headline|message|ends|about|source|\w+_by)$/;
+const theirs =
+  /^(reason|sentence|detail|complaint|actor|note|thesis|headline|message|ends|about|source|program|\w+_by)$/;
 const cleaning: ReadonlySet<string> = new Set(["clean", "quoted", "pairs", "fieldLines", "haltLine", "utcText"]);
 const readAttributes: ReadonlySet<string> = new Set(["title", "aria-label", "alt", "placeholder"]);
 const said: ReadonlySet<string> = new Set(["say", "write"]);

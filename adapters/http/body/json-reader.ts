@@ -1,8 +1,10 @@
 // How a body becomes a value: what holds more than its route takes is refused before anything is made of it, and what the library's reader would lose in
 // silence is refused whatever the route. A large body is read in slices, so that nobody else waits for the whole of it.
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { atOnce } from "../../../contracts/src/bounds/at-once.ts";
 import { mayBeMisread, readingByTokens } from "../../../contracts/src/parse-json.ts";
 import type { Timers } from "../../../ports/timers.ts";
+import { inSlices } from "../../system/in-slices.ts";
 import { factsOf } from "../route-facts.ts";
 import { refuseBeyond } from "./refuse-beyond.ts";
 import { refusingLossyJson, strictText } from "./strict-json.ts";
@@ -34,15 +36,14 @@ export function strictJsonReader(app: FastifyInstance, timers: Pick<Timers, "soo
       return read;
     });
     if (body.length >= slicedBytesMin) {
-      void sliced(reading, timers).then(
+      void inSlices(reading, timers).then(
         ({ refused, value }) => done(refused, value),
         (thrown: unknown) => done(thrown as Error),
       );
       return;
     }
-    let step = reading.next();
-    while (step.done !== true) step = reading.next();
-    done(step.value.refused, step.value.value);
+    const { refused, value } = atOnce(reading);
+    done(refused, value);
   };
 }
 
@@ -61,12 +62,4 @@ function* readingOf(text: string, parse: (text: string) => Read): Generator<void
   }
   yield* refusingLossyJson(text);
   return read;
-}
-
-async function sliced(reading: Generator<void, Read>, timers: Pick<Timers, "soon">): Promise<Read> {
-  for (;;) {
-    const step = reading.next();
-    if (step.done === true) return step.value;
-    await new Promise<void>((resolve) => timers.soon(resolve));
-  }
 }

@@ -1,4 +1,6 @@
-// Markup that cannot be broken out of: whatever is put into a template is escaped, unless it is markup from another template.
+// Markup that cannot be broken out of: whatever is put into a template is cleaned of what nobody sees and escaped, unless it is markup from another template.
+import { clean } from "../../../contracts/src/text/clean.ts";
+
 export interface Html {
   readonly markup: string;
 }
@@ -14,7 +16,7 @@ const entities: Readonly<Record<string, string>> = {
 };
 
 function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => entities[character] ?? "");
+  return clean(text).replace(/[&<>"']/g, (character) => entities[character] ?? "");
 }
 
 function markupOf(part: Part): string {

@@ -66,6 +66,13 @@ describe("pages", () => {
     },
   );
 
+  test("what a program calls itself is isolated, called its own word, and shows what nobody would see", () => {
+    const program = "ctl\u202e \u0085 on a laptop";
+    expect(documentOf(deviceConfirmPage(form, "x", { ...device, program }))).toContain(
+      "<dt>Calls itself</dt><dd><bdi>ctl⟨U+202E⟩ ⟨U+0085⟩ on a laptop</bdi></dd>",
+    );
+  });
+
   test("a problem is an alert that takes the focus; without one the first field has it", () => {
     expect(documentOf(loginPage({ clientName: "x" }))).toMatch(/<input id="name"[^>]* autofocus>/);
     const wrong = documentOf(loginPage({ clientName: "x", problem: { kind: "throttled", retryAfterS: 120 } }));

@@ -103,8 +103,13 @@ function scopeText(scope: string, facts: ConsentFacts): string | undefined {
 
 function deviceRows(device: DeviceFacts): Html {
   return html`<dt>Code</dt><dd>${device.code}</dd>
-<dt>Asked from</dt><dd>${device.address}</dd>
-<dt>Program</dt><dd>${device.program}</dd>`;
+${whoseRows(device)}`;
+}
+
+/** What it is called is its own word, whoever sent it. */
+function whoseRows({ address, program }: DeviceFacts): Html {
+  return html`<dt>Asked from</dt><dd>${address}</dd>
+<dt>Calls itself</dt><dd><bdi>${program}</bdi></dd>`;
 }
 
 function needFields(needs: ApprovalNeeds): Html {
@@ -176,8 +181,7 @@ export function deviceConfirmPage(form: DeviceForm, clientName: string, device: 
 <p><strong>${clientName}</strong> asks to be let in. Your device must show this code:</p>
 <p class="userCode">${device.code}</p>
 <dl>
-<dt>Asked from</dt><dd>${device.address}</dd>
-<dt>Program</dt><dd>${device.program}</dd>
+${whoseRows(device)}
 </dl>
 <p class="quiet">If somebody sent you the code or this link, it is not yours: choose “No”.</p>
 <form method="post" action="${form.action}" class="buttons">

@@ -124,16 +124,27 @@ export function calendarReferenceOf(definition: CalendarDefinition): CalendarRef
 /** A venue, as instruments name it, and whose prices of what is traded there count. */
 const venueReference = z.strictObject({ venue: nameText, priced_by: pricedBy.min(1) });
 
+/** How many records a document has at most. */
+export const referenceCountMax: Readonly<Record<ReferenceKind, number>> = {
+  instruments: 100_000,
+  funds: 100_000,
+  fx: 10_000,
+  borrow: 100_000,
+  restricted: 100_000,
+  calendars: 1_000,
+  venues: 1_000,
+};
+
 /** The content of each kind. */
 export const referenceContents = {
   // Who sets an instrument asks for something: a misspelt key must not be dropped in silence.
-  instruments: z.array(z.strictObject(instrument.shape)).max(100_000),
-  funds: z.array(fundReference).max(100_000),
-  fx: z.array(fxRate).max(10_000),
-  borrow: z.array(borrow).max(100_000),
-  restricted: z.array(restriction).max(100_000),
-  calendars: z.array(calendarReference).max(1_000),
-  venues: z.array(venueReference).max(1_000),
+  instruments: z.array(z.strictObject(instrument.shape)).max(referenceCountMax.instruments),
+  funds: z.array(fundReference).max(referenceCountMax.funds),
+  fx: z.array(fxRate).max(referenceCountMax.fx),
+  borrow: z.array(borrow).max(referenceCountMax.borrow),
+  restricted: z.array(restriction).max(referenceCountMax.restricted),
+  calendars: z.array(calendarReference).max(referenceCountMax.calendars),
+  venues: z.array(venueReference).max(referenceCountMax.venues),
 } as const;
 export type ReferenceContents = { readonly [Kind in ReferenceKind]: z.infer<(typeof referenceContents)[Kind]> };
 

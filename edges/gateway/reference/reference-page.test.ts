@@ -1,5 +1,6 @@
 // The reference for people: every operation with its curl line, nothing that a browser would run, and nothing of the documents as markup.
 import { describe, expect, it } from "vitest";
+import { atOnce } from "../../../contracts/src/bounds/at-once.ts";
 import { curlLine, type ReferenceDocument, type ReferenceOperation, referencePage } from "./reference-page.ts";
 
 const document: ReferenceDocument = {
@@ -41,7 +42,7 @@ const document: ReferenceDocument = {
 };
 
 describe("the reference", () => {
-  const page = referencePage(document, "http://127.0.0.1:8081");
+  const page = atOnce(referencePage(document, "http://127.0.0.1:8081"));
 
   it("has every operation of its own listener, its parameters and its fields", () => {
     expect(page).toContain('id="getQuote"');
@@ -68,13 +69,13 @@ describe("the reference", () => {
         },
       ]),
     );
-    const shown = referencePage({ ...document, paths: many }, "http://h");
+    const shown = atOnce(referencePage({ ...document, paths: many }, "http://h"));
     expect(shown.match(/Idempotency-Key/g)).toHaveLength(1);
     expect(shown).toMatch(/<li><a href="#b">.*?Does b\./);
     expect(page).not.toContain('class="contents"');
     expect(page).not.toContain("/v1/stream");
     const [getOnly] = [{ get: document.paths["/v1/quotes/{symbol}"]?.["get"] as ReferenceOperation }];
-    const open = referencePage({ ...document, paths: { "/v1/quotes/{symbol}": getOnly } }, "http://h");
+    const open = atOnce(referencePage({ ...document, paths: { "/v1/quotes/{symbol}": getOnly } }, "http://h"));
     expect(open).toContain("ws://h/v1/stream");
   });
 

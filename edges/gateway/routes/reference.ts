@@ -1,6 +1,4 @@
 // The descriptions of both listeners beside OpenAPI: AsyncAPI for programs, and one page for people with its style. Nobody needs a login to read them.
-import { asyncApiDocument } from "../../../contracts/src/async-api-document.ts";
-import { streamFrames } from "../../../contracts/src/stream-frames.ts";
 import type { Listener, Route } from "../../../ports/http.ts";
 import { defineRoute } from "../define-route.ts";
 import { keptDocument } from "../kept-document.ts";
@@ -10,7 +8,7 @@ import { type ReferenceDocument, referencePage } from "../reference/reference-pa
 import { referenceStyle } from "../reference/reference-style.ts";
 import { asyncApiAnswer } from "../schemas/platform.ts";
 
-type Parts = Pick<GatewayParts, "openApi" | "publicOpenApi" | "login" | "publicUrl">;
+type Parts = Pick<GatewayParts, "openApi" | "publicOpenApi" | "login" | "publicUrl" | "inSlices">;
 
 /** A page without scripts, pictures or frames: only its own style is loaded. */
 const pageHeaders = {
@@ -18,7 +16,7 @@ const pageHeaders = {
     "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 };
 
-const asyncApiOn = (id: string, listener: Listener): Route =>
+const asyncApiOn = (id: string, listener: Listener, parts: Pick<GatewayParts, "asyncApi">): Route =>
   defineRoute({
     id,
     method: "GET",
@@ -31,7 +29,7 @@ const asyncApiOn = (id: string, listener: Listener): Route =>
     document: true,
     handle: keptDocument({
       contentType: "application/json; charset=utf-8",
-      make: async () => JSON.stringify(asyncApiDocument(streamFrames)),
+      make: async () => JSON.stringify(await parts.asyncApi()),
     }),
   });
 
@@ -65,17 +63,18 @@ const pageOn = (id: string, listener: Listener, make: () => Promise<string>): Ro
 
 const costOn = (listener: Listener) => (listener === "public" ? { publicCost } : {});
 
-export const asyncApi = (): Route => asyncApiOn("getAsyncApi", "operator");
-export const publicAsyncApi = (): Route => asyncApiOn("getPublicAsyncApi", "public");
+export const asyncApi = (parts: Pick<GatewayParts, "asyncApi">): Route => asyncApiOn("getAsyncApi", "operator", parts);
+export const publicAsyncApi = (parts: Pick<GatewayParts, "asyncApi">): Route =>
+  asyncApiOn("getPublicAsyncApi", "public", parts);
 export const referenceStyleSheet = (): Route => styleOn("getReferenceStyle", "operator");
 export const publicReferenceStyleSheet = (): Route => styleOn("getPublicReferenceStyle", "public");
 
 export const reference = (parts: Parts): Route =>
   pageOn("getReference", "operator", async () =>
     // Both documents are ours, made from the routes.
-    referencePage((await parts.openApi()) as ReferenceDocument, parts.login.resource()),
+    parts.inSlices(referencePage((await parts.openApi()) as ReferenceDocument, parts.login.resource())),
   );
 export const publicReference = (parts: Parts): Route =>
   pageOn("getPublicReference", "public", async () =>
-    referencePage((await parts.publicOpenApi()) as ReferenceDocument, parts.publicUrl()),
+    parts.inSlices(referencePage((await parts.publicOpenApi()) as ReferenceDocument, parts.publicUrl())),
   );

@@ -289,7 +289,7 @@ function LoggedOut() {
           <ul>
             {deviceLogins.map((login) => (
               <li key={login.session_id}>
-                <bdi>{login.program}</bdi> from {login.address}, since {utcText(login.approved_at)}
+                <Theirs text={login.program} /> from {login.address}, since {utcText(login.approved_at)}
               </li>
             ))}
           </ul>
