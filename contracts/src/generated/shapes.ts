@@ -1082,6 +1082,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"kinds","type":"text","optional":true,"description":"Only these kinds, with commas between: order, decision, fill, stop, halt, envelope, restriction, strategy, ledger, signal, news, alarm; all when absent.","kind":"LINE","maxLength":200,"example":"decision,fill"},
     {"name":"after_event_id","httpName":"after","type":"text","optional":true,"description":"Continue after this event_id, towards newer ones.","kind":"LINE","maxLength":600},
     {"name":"count_max","type":"whole","description":"At most this many, oldest first, 100 when absent; the next page is in the Link header.","min":1,"max":500,"whenAbsent":100},
+    {"name":"denied","type":"boolean","description":"Only decisions that denied an order; of the other kinds nothing."},
   ]},
   ListUnauditedChangesRequest: {"isRequest":true,"fields":[
   ]},

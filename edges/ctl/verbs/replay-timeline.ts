@@ -24,6 +24,7 @@ export const replayTimeline: Verb = {
       sentence:
         "Only these, with commas between: order, decision, fill, stop, halt, envelope, restriction, strategy, ledger, signal, news, alarm.",
     },
+    { name: "denied", sentence: "Only decisions that denied an order." },
     limitOption,
     ...listOptions,
   ],
@@ -63,6 +64,7 @@ async function run(context: Context): Promise<Answer> {
     ...(from !== undefined && { from: format(momentOf("from", from, "start")) }),
     ...(to !== undefined && { to: format(momentOf("to", to, "end")) }),
     ...(kinds !== undefined && { kinds }),
+    ...(context.switched("denied") && { denied: true }),
   };
   const client = await context.client();
   const { rows, more } = await followPages(

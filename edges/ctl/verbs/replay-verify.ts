@@ -2,6 +2,7 @@
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import { format, type Instant, millisecondsPerDay, minusMilliseconds, parse } from "../../../contracts/src/instant.ts";
 import type { AnswerOf } from "../../client/src/types.ts";
+import { verdictsTogether } from "../../words/verdicts.ts";
 import { type Column, formatOption, listing, wideOption } from "../text/listing.ts";
 import { momentOf } from "../text/moments.ts";
 import { countOf } from "../text/numbers.ts";
@@ -80,25 +81,10 @@ async function verifyAll(context: Context, { fundId, from, to, limit }: Asked): 
   while (parse(all.through) < to && parse(all.through) > from && !context.signal.aborted) {
     const next = await client.verifyDecisions(body(all.through), { timeoutMs });
     if (parse(next.through) <= parse(all.through)) break;
-    all = together(all, next, limit);
+    all = verdictsTogether(all, next, limit);
     if (next.decisions === 0) break;
   }
   return all;
-}
-
-function together(first: Verdict, next: Verdict, limit: number): Verdict {
-  const counts = new Map(first.skipped_causes.map(({ cause, count }) => [cause, count]));
-  for (const { cause, count } of next.skipped_causes) counts.set(cause, (counts.get(cause) ?? 0) + count);
-  return {
-    ...first,
-    through: next.through,
-    decisions: first.decisions + next.decisions,
-    same: first.same + next.same,
-    different: first.different + next.different,
-    skipped: first.skipped + next.skipped,
-    skipped_causes: [...counts].map(([cause, count]) => ({ cause, count })),
-    differences: [...first.differences, ...next.differences].slice(0, limit),
-  };
 }
 
 const columns: readonly Column<Difference>[] = [

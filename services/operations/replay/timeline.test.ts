@@ -71,6 +71,7 @@ async function world() {
       kinds: undefined,
       after_event_id: undefined,
       count_max: 0,
+      denied: false,
     };
     return (await listTimeline(all as never, { ...asked, ...request }, none)).events;
   };
@@ -135,6 +136,20 @@ it("stands where it was recorded, says when it happened, and tells nothing that 
     sequence: 0,
   });
   expect(late).toMatchObject({ symbol: "AAPL", strategy_id: "alpha-momentum", summary: "BUY 5 AAPL filled at 10." });
+});
+
+it("finds the next decision that denied behind many that approved, and nothing after it", async () => {
+  const { add, ask, at } = await world();
+  const order = { symbol: "AAPL", side: "BUY", quantity: "5" };
+  const decided = (second: number, decision: object): void => add(second, "order.decided", { order, decision });
+  for (let n = 0; n < 250; n += 1) decided(n, { approved: true, rejecting_gate: "", code: "" });
+  decided(300, { approved: false, rejecting_gate: "static", code: "MAX_NOTIONAL" });
+  decided(301, { approved: false, rejecting_gate: "static", code: "MAX_QUANTITY" });
+  add(302, "alarm.raised", { code: "X", sentence: "s" });
+  expect((await ask({ denied: true, count_max: 1 })).map(({ code }) => code)).toEqual(["MAX_NOTIONAL"]);
+  expect((await ask({ denied: true })).map(({ code }) => code)).toEqual(["MAX_NOTIONAL", "MAX_QUANTITY"]);
+  expect(await ask({ denied: true, to: format(at(299)) })).toEqual([]);
+  expect(await ask({ denied: true, kinds: "halt,alarm" })).toEqual([]);
 });
 
 it("leaves out what is about a strategy or a halt of another fund, also when that fills many pages", async () => {

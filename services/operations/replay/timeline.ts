@@ -89,7 +89,9 @@ export async function listTimeline(
   slices = createSlices(ports, signal),
 ): Promise<Timeline> {
   const fundId = askedFund(request.fund_id);
-  const kinds = askedKinds(request.kinds);
+  const { denied: isDenied } = request;
+  const named = askedKinds(request.kinds);
+  const kinds = isDenied ? new Set([...named].filter((kind) => kind === "decision")) : named;
   const period = askedPeriod(request.from, request.to, ports.clock.now());
   const count = countMax(request.count_max, countUsual, countLimit);
   await mustKnowFund(ports, fundId);
@@ -100,7 +102,8 @@ export async function listTimeline(
   let after = request.after_event_id === undefined ? undefined : await markOf(ports, request.after_event_id);
   for (;;) {
     const lines = await readLines(ports, asked, after);
-    events.push(...lines.flatMap(({ event }) => event ?? []).slice(0, count - events.length));
+    const found = lines.flatMap(({ event }) => event ?? []).filter(({ code }) => !isDenied || code !== undefined);
+    events.push(...found.slice(0, count - events.length));
     after = lines.at(-1)?.mark;
     if (events.length >= count || lines.length < asked.count) return { events };
     await slices.next();

@@ -12204,6 +12204,8 @@ export interface operations {
                 after?: string;
                 /** @description At most this many, oldest first, 100 when absent; the next page is in the Link header. */
                 count_max?: number;
+                /** @description Only decisions that denied an order; of the other kinds nothing. */
+                denied?: boolean;
             };
             header?: never;
             path?: never;

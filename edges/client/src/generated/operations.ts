@@ -87,7 +87,7 @@ export const operationTable = {
   listServices: {"method":"GET","path":"/v1/platform/services","pathKeys":[],"queryKeys":[],"answer":"json"},
   listReplayBars: {"method":"GET","path":"/v1/replay/bars/{symbol}","pathKeys":["symbol"],"queryKeys":["interval","at","count_max"],"answer":"json"},
   getMoment: {"method":"GET","path":"/v1/replay/moment","pathKeys":[],"queryKeys":["fund_id","at"],"answer":"json"},
-  listTimeline: {"method":"GET","path":"/v1/replay/timeline","pathKeys":[],"queryKeys":["fund_id","from","to","kinds","after","count_max"],"answer":"json"},
+  listTimeline: {"method":"GET","path":"/v1/replay/timeline","pathKeys":[],"queryKeys":["fund_id","from","to","kinds","after","count_max","denied"],"answer":"json"},
   verifyDecisions: {"method":"POST","path":"/v1/replay/verify","pathKeys":[],"queryKeys":[],"bodyKeys":["fund_id","from","to","count_max"],"answer":"json"},
   listReports: {"method":"GET","path":"/v1/reports","pathKeys":[],"queryKeys":["count_max","after"],"answer":"json"},
   makeReport: {"method":"POST","path":"/v1/reports","pathKeys":[],"queryKeys":[],"bodyKeys":["report","parameters","format"],"answer":"json","takesKey":true},

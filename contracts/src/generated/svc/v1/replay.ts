@@ -38,6 +38,8 @@ export interface ListTimelineRequest {
     | undefined;
   /** At most this many, oldest first, 100 when absent; the next page is in the Link header. */
   count_max: number;
+  /** Only decisions that denied an order; of the other kinds nothing. */
+  denied: boolean;
 }
 
 export interface TimelineEvent {
@@ -243,7 +245,15 @@ export interface DecisionsVerdict {
 }
 
 function createBaseListTimelineRequest(): ListTimelineRequest {
-  return { fund_id: "", from: undefined, to: undefined, kinds: undefined, after_event_id: undefined, count_max: 0 };
+  return {
+    fund_id: "",
+    from: undefined,
+    to: undefined,
+    kinds: undefined,
+    after_event_id: undefined,
+    count_max: 0,
+    denied: false,
+  };
 }
 
 export const ListTimelineRequest: MessageFns<ListTimelineRequest> = {
@@ -265,6 +275,9 @@ export const ListTimelineRequest: MessageFns<ListTimelineRequest> = {
     }
     if (message.count_max !== 0) {
       writer.uint32(48).uint32(message.count_max);
+    }
+    if (message.denied !== false) {
+      writer.uint32(56).bool(message.denied);
     }
     return writer;
   },
@@ -328,6 +341,14 @@ export const ListTimelineRequest: MessageFns<ListTimelineRequest> = {
             }
 
             message.count_max = reader.uint32();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.denied = reader.bool();
             continue;
           }
         }
