@@ -9,6 +9,7 @@ import type { Client } from "../edges/client/src/types.ts";
 import { launchChromium } from "../testkit/chromium.ts";
 import { developmentOperator, logInAs, operatorUrl } from "../testkit/login.ts";
 import { eventually, type Platform, pause, startPlatform } from "../testkit/platform.ts";
+import { desks } from "../testkit/web/built-desks.ts";
 import { confirmDanger, type DeskPerson, openPerson } from "../testkit/web/desk-browser.ts";
 import { shownAfterMs, watchStates } from "../testkit/web/watch-states.ts";
 
@@ -20,7 +21,6 @@ let relief: DeskPerson;
 let tabs: Page[];
 const refreshed: string[] = [];
 
-const desks = ["risk", "funds", "ops"] as const;
 const timeout = 300_000;
 const waitMs = 60_000;
 

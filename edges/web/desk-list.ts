@@ -19,7 +19,7 @@ export const desks = [
   { name: "funds", path: "/funds", key: "f", title: "Funds", reader: "manager", question: "What is it worth, and what did today do?", panels: ["funds", "nav", "strategies", "positions", "orders", "ledger"] },
   { name: "ops", path: "/ops", key: "o", title: "Operations", reader: "on call", question: "What is broken, and since when?", panels: ["services", "alarms", "watchdogs", "audit", "entries", "books", "drills", "logs", "lag", "weather", "tokens"] },
   { name: "signals", path: "/signals", key: "s", title: "Signals", reader: "trader", question: "Did my alert arrive, and what became of it?", panels: ["received", "signal", "sender", "ours", "template", "dry-run"] },
-  { name: "replay", path: "/replay", key: "p", title: "Replay", reader: "trader", question: "What happened, step by step?", panels: [] },
+  { name: "replay", path: "/replay", key: "p", title: "Replay", reader: "trader", question: "What did we know and do then?", panels: ["chart", "timeline", "moment", "verify"] },
   { name: "lab", path: "/lab", key: "l", title: "Lab", reader: "quant", question: "Does it hold out of sample?", panels: [] },
   { name: "matrix", path: "/matrix", key: "m", title: "Matrix", reader: "manager", question: "Where is it concentrated?", panels: ["matrix", "cell", "correlations"] },
   { name: "zilla", path: "/zilla", key: "z", title: "Zilla", reader: "trader", question: "What did each trade teach?", panels: [] },

@@ -11,6 +11,7 @@ const pages: Partial<Record<DeskName, ReturnType<typeof lazyRouteComponent>>> = 
   risk: lazyRouteComponent(() => import("./risk/risk-page.tsx"), "RiskPage"),
   funds: lazyRouteComponent(() => import("./funds/funds-page.tsx"), "FundsPage"),
   signals: lazyRouteComponent(() => import("./signals/signals-page.tsx"), "SignalsPage"),
+  replay: lazyRouteComponent(() => import("./replay/replay-page.tsx"), "ReplayPage"),
   matrix: lazyRouteComponent(() => import("./matrix/matrix-page.tsx"), "MatrixPage"),
   ops: lazyRouteComponent(() => import("./ops/ops-page.tsx"), "OpsPage"),
 };

@@ -9,7 +9,7 @@ export interface ListPlace<Value> {
   read(client: Client, asked: Asked, call: CallOptions, nowMs: number): Promise<Value>;
   /** The process that answers; the gateway where it answers by itself. */
   readonly process: ProcessName;
-  /** Read again after this long, whatever happens. */
+  /** Read again after this long, whatever happens; 0 where it is about the past and asked for a moment. */
   readonly everyMs: number;
   /** Beginnings of topics that change it. */
   readonly topics: readonly string[];
@@ -38,6 +38,9 @@ export interface Asked {
   readonly status?: string | undefined;
   /** What the address opens, where a command is made of the address alone. */
   readonly show?: string | undefined;
+  /** The moment that a question about the past is about: nothing later is asked for. */
+  readonly at?: string | undefined;
+  readonly interval?: string | undefined;
 }
 
 export const ofFund = ({ fund }: Asked): { readonly fundId?: string } => (fund === undefined ? {} : { fundId: fund });

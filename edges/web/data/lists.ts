@@ -4,9 +4,11 @@
 import type { AnswerOf } from "../../client/src/types.ts";
 import { shell } from "../../words/shell.ts";
 import { hoursOf, momentText, rangeOf } from "../model/range.ts";
+import type { PastEvents } from "../replay/past-events.ts";
 import { fundLists } from "./fund-lists.ts";
 import { type Asked, fundFlag, hoursText, type ListPlace, ofFund } from "./list-place.ts";
 import { operationLists } from "./operation-lists.ts";
+import { replayLists } from "./replay-lists.ts";
 import { type Ours, type Received, signalLists } from "./signal-lists.ts";
 
 export interface Lists {
@@ -47,12 +49,19 @@ export interface Lists {
   readonly template: AnswerOf<"listStrategies">;
   readonly dryRun: AnswerOf<"getWebhookStatus">;
   readonly matrix: readonly AnswerOf<"getMatrix">[];
+  readonly timeline: PastEvents;
+  readonly moment: AnswerOf<"getMoment">;
+  readonly bars: AnswerOf<"listReplayBars">;
+  readonly verify: AnswerOf<"verifyDecisions">;
 }
 
 export type ListName = keyof Lists;
 
 type Places = { readonly [Name in ListName]: ListPlace<Lists[Name]> };
-type RiskName = Exclude<ListName, keyof typeof fundLists | keyof typeof operationLists | keyof typeof signalLists>;
+type RiskName = Exclude<
+  ListName,
+  keyof typeof fundLists | keyof typeof operationLists | keyof typeof signalLists | keyof typeof replayLists
+>;
 
 const fast = 2_000;
 const slow = 10_000;
@@ -203,7 +212,7 @@ const riskLists: Pick<Places, RiskName> = {
   },
 };
 
-export const lists: Places = { ...riskLists, ...fundLists, ...operationLists, ...signalLists };
+export const lists: Places = { ...riskLists, ...fundLists, ...operationLists, ...signalLists, ...replayLists };
 
 export function isTouchedBy(name: ListName, topics: readonly string[]): boolean {
   return lists[name].topics.some((beginning) => topics.some((topic) => topic.startsWith(beginning)));

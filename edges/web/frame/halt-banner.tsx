@@ -1,5 +1,6 @@
 // What is halted, on every desk and before everything else; and a request to resume that waits for its second signature.
 
+import { useRouterState } from "@tanstack/react-router";
 import { fromUnixMs } from "../../../contracts/src/instant.ts";
 import { haltGroups, requestGroup } from "../../words/fields.ts";
 import { byStrictness, scopeOf } from "../../words/halt-words.ts";
@@ -39,13 +40,15 @@ export function HaltBanner() {
   const { data: status } = useList("halts");
   const open = useDanger();
   const now = useNow();
+  // Beside what was in force then it says of when it is.
+  const ofNow = useRouterState({ select: ({ location }) => location.pathname }) === "/replay" ? "NOW " : "";
   if (status === undefined) return null;
   if (status.halts.length === 0) {
     if (status.known) return null;
     return (
       <div role="alert" className="halt-banner" data-testid="halt-banner">
         <p>
-          <strong>HALT STATE UNKNOWN</strong> It counts as halted until it is known again.
+          <strong>{ofNow}HALT STATE UNKNOWN</strong> It counts as halted until it is known again.
         </p>
       </div>
     );
@@ -56,7 +59,7 @@ export function HaltBanner() {
     <div role="alert" className="halt-banner" data-testid="halt-banner">
       <p>
         <strong>
-          HALTED <Theirs text={scopeOf(first)} />
+          {ofNow}HALTED <Theirs text={scopeOf(first)} />
         </strong>{" "}
         since <time dateTime={first.since}>{utcText(first.since)}</time>{" "}
         {/* An alert is read out again whenever it changes: not once a second. */}

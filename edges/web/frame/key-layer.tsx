@@ -78,6 +78,7 @@ const listNames = new Map([
   ["dry-run", "dryRun"],
   ["correlations", "matrix"],
   ["cell", "headroom"],
+  ["chart", "bars"],
 ]);
 
 /** Of the panel in which the focus is, else of the desk's first. */

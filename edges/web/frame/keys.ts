@@ -36,6 +36,8 @@ export const keyHelp: readonly (readonly [string, string])[] = [
   ...desks.map(({ key, title, question }) => [`g ${key}`, `${title}: ${question}`] as const),
   ["/", "Filter every table of this desk"],
   ["t", "Show a chart as its table, and back"],
+  ["Space", "Replay: play and pause"],
+  ["→ ←", "Replay: the next event, the event before"],
   ["y", "Copy the ctl command that shows the same"],
   ["Ctrl K", "Find a desk, a fund or an action"],
   ["?", "This help"],

@@ -2,6 +2,7 @@
 import { createChart, LineSeries, type UTCTimestamp } from "lightweight-charts";
 import { useEffect, useRef } from "react";
 import { toUnixMs, tryParse } from "../../../contracts/src/instant.ts";
+import { paintedAs } from "../panels/chart-look.ts";
 
 interface Point {
   readonly as_of: string;
@@ -19,29 +20,6 @@ function dataOf(points: readonly Point[]) {
     found.push({ time, value });
   }
   return found;
-}
-
-const themes = ["(prefers-color-scheme: dark)", "print"];
-
-/** The library draws on a canvas and knows no style sheet: it gets the page's colours. */
-function coloursOf(element: HTMLElement) {
-  const style = getComputedStyle(element);
-  const colour = (name: string): string => style.getPropertyValue(name).trim();
-  const hair = colour("--hair");
-  return {
-    line: colour("--accent"),
-    page: {
-      layout: {
-        background: { color: colour("--panel") },
-        textColor: colour("--quiet"),
-        fontFamily: "Inter, sans-serif",
-        fontSize: 12,
-      },
-      grid: { vertLines: { visible: false }, horzLines: { color: hair } },
-      timeScale: { borderColor: hair },
-      rightPriceScale: { borderColor: hair },
-    },
-  };
 }
 
 export function LineChart({
@@ -74,18 +52,13 @@ export function LineChart({
       // It would cover the figures of the scale; the last value stands above the chart.
       lastValueVisible: false,
     });
-    const paint = (): void => {
-      const { page, line: colour } = coloursOf(element);
+    const endPainting = paintedAs(element, ({ page, colour }) => {
       chart.applyOptions(page);
-      line.applyOptions({ color: colour });
-    };
-    paint();
-    // The page may change its colours while it is open: by day and night, and for paper.
-    const media = themes.map((one) => window.matchMedia(one));
-    for (const one of media) one.addEventListener("change", paint);
+      line.applyOptions({ color: colour("--accent") });
+    });
     series.current = { setData: (data) => line.setData(data), fit: () => chart.timeScale().fitContent() };
     return () => {
-      for (const one of media) one.removeEventListener("change", paint);
+      endPainting();
       series.current = undefined;
       chart.remove();
     };

@@ -20,6 +20,10 @@ export interface DeskSearch {
   readonly mode?: string;
   readonly strategy?: string;
   readonly status?: string;
+  /** What a bar of a chart covers. */
+  readonly interval?: string;
+  /** Seconds of the past that pass in one of now. */
+  readonly speed?: string;
 }
 
 const keys = [
@@ -35,6 +39,8 @@ const keys = [
   "mode",
   "strategy",
   "status",
+  "interval",
+  "speed",
 ] as const;
 const lengthMax = 200;
 
@@ -46,12 +52,15 @@ const carriedKeys = ["fund", "from", "to", "symbol", "at"] as const;
 const id = /^[A-Za-z0-9][A-Za-z0-9._:@/-]{0,127}$/;
 const patterns: { readonly [Named in Key]?: RegExp } = {
   fund: id,
-  show: id,
+  // Parts of an event's name are written as addresses write them.
+  show: /^[A-Za-z0-9][A-Za-z0-9._:@/%-]{0,199}$/,
   symbol: /^[A-Z0-9][A-Z0-9 ._:/-]{0,63}$/,
   at: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/,
   mode: /^[a-z]{1,20}$/,
   strategy: id,
   status: /^[A-Z]{1,20}$/,
+  interval: /^(1m|5m|15m|30m|1h|4h|1d|1w)$/,
+  speed: /^(1|10|60|600|3600)$/,
 };
 
 /** What is no text, too long, or cannot be what it stands for is left out. */

@@ -139,7 +139,15 @@ function PanelBody({
   return <div className="body">{children}</div>;
 }
 
-function Failed({ state, reads }: { readonly state: PanelState; readonly reads: readonly ListRead<unknown>[] }) {
+type Answered = Pick<ListRead<unknown>, "name" | "asked" | "updatedAtMs">;
+
+export function Failed({
+  state,
+  reads,
+}: {
+  readonly state: PanelState;
+  readonly reads: readonly Pick<ListRead<unknown>, "failure" | "again">[];
+}) {
   const { identity } = useWeb();
   const failed = reads.find(({ failure }) => failure !== undefined);
   const failure = failed?.failure;
@@ -167,12 +175,12 @@ function Failed({ state, reads }: { readonly state: PanelState; readonly reads: 
   );
 }
 
-function Explain({
+export function Explain({
   reads,
   explained,
   title,
 }: {
-  readonly reads: readonly ListRead<unknown>[];
+  readonly reads: readonly Answered[];
   readonly explained: readonly Explained[];
   readonly title: string;
 }) {
@@ -198,7 +206,7 @@ function Explanation({
   reads,
   explained,
 }: {
-  readonly reads: readonly ListRead<unknown>[];
+  readonly reads: readonly Answered[];
   readonly explained: readonly Explained[];
 }) {
   return (
@@ -237,7 +245,8 @@ function Source({
   const read = updatedAtMs === 0 ? "not read yet" : `read at ${utc(fromUnixMs(updatedAtMs))}, ${age} ago`;
   return (
     <>
-      <a href={`/docs#${route}`}>{route}</a>, {read}; again every {duration(everyMs)}
+      <a href={`/docs#${route}`}>{route}</a>, {read}; again every{" "}
+      {everyMs === 0 ? "time that the clock moves" : duration(everyMs)}
       {topics.length > 0 && <>, and at once after the events {topics.map((topic) => `${topic}*`).join(", ")}</>}. The
       same:{" "}
       <code>

@@ -10,7 +10,7 @@ type Use = Lists["use"][number];
 
 const bands = [50, 75, 85, 90, 95] as const;
 
-const columns: readonly Column<Use>[] = [
+export const limitUseColumns: readonly Column<Use>[] = [
   { id: "fund", head: "Fund", by: (one) => one.fund_id },
   { id: "limit", head: "Limit", by: limitName },
   {
@@ -115,7 +115,7 @@ export function LimitUse() {
       <DataTable
         panel="limit-use"
         caption="How much of each limit is used"
-        columns={isOpen ? [...columns, ...openColumns] : columns}
+        columns={isOpen ? [...limitUseColumns, ...openColumns] : limitUseColumns}
         rows={rows}
         id={(one) => `${one.fund_id}/${one.limit}/${one.scope}`}
         rowClass={(one) => gradeOfBand(one.band)}

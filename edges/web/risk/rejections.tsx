@@ -95,13 +95,14 @@ export function Gates({ orderId }: { readonly orderId: string }) {
   return (
     <div className="gates">
       {decisions.data.map((record) => (
-        <GateList key={record.decision.decision_id} record={record} />
+        <DecisionRecord key={record.decision.decision_id} record={record} />
       ))}
     </div>
   );
 }
 
-function GateList({ record: { order, decision } }: { readonly record: Decision }) {
+/** A decision as it was recorded, with all seven gates. */
+export function DecisionRecord({ record: { order, decision } }: { readonly record: Decision }) {
   return (
     <section aria-label={`Decision on ${order.order_id}`}>
       <h3>
