@@ -2,6 +2,7 @@
 // fills. An order is asked in the lied world first; what is not approved there is never asked in the twin, and what is sent is sent in both.
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { Order, RiskDecision } from "../../contracts/src/generated/svc/v1/order.ts";
+import type { Instant } from "../../contracts/src/instant.ts";
 import type { Fill, FillBusted, OrderTransition } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { paperListings } from "../../services/shared/paper-seeds.ts";
@@ -37,9 +38,18 @@ export interface Desk {
 
 const cent = decimal.parse("0.01");
 
-export function honestSide(worlds: Worlds, prng: Prng): Desk {
+interface HonestSide {
+  /** What the market says at that moment; absent: a walk of its own, a step with each call. */
+  readonly marketAt?: (symbol: string, at: Instant) => decimal.Decimal;
+  /** Of a fund's cash at most one part in so many leaves at once. */
+  readonly cashParts?: number;
+}
+
+/** One world may be both: in it nobody lies. */
+export function honestSide(worlds: Worlds, prng: Prng, { marketAt, cashParts = 2 }: HonestSide = {}): Desk {
   const { lied, twin } = worlds;
-  const both = [lied, twin];
+  const isAlone = lied === twin;
+  const both = isAlone ? [twin] : [lied, twin];
   const orders: DeskOrder[] = [];
   const fills: Fill[] = [];
   const busted = new Set<string>();
@@ -67,12 +77,17 @@ export function honestSide(worlds: Worlds, prng: Prng): Desk {
     }
   }
 
-  /** Up or down by a thousandth at most, in whole cents. */
+  /** Up or down by a thousandth at most. */
+  function walked(symbol: string): decimal.Decimal {
+    const change = BigInt(prng.below(2_001) - 1_000);
+    const before = priceOf(symbol);
+    return (before + (before * change) / 1_000_000n) as decimal.Decimal;
+  }
+
+  /** In whole cents. */
   async function market(): Promise<void> {
     for (const symbol of symbols) {
-      const change = BigInt(prng.below(2_001) - 1_000);
-      const before = priceOf(symbol);
-      const moved = (before + (before * change) / 1_000_000n) as decimal.Decimal;
+      const moved = marketAt?.(symbol, twin.time.clock.now()) ?? walked(symbol);
       prices.set(symbol, decimal.max(decimal.roundToIncrement(moved, cent, "half-even"), decimal.one));
       const price = decimal.format(priceOf(symbol));
       for (const world of both) {
@@ -122,7 +137,7 @@ export function honestSide(worlds: Worlds, prng: Prng): Desk {
   async function take(order: DeskOrder["order"], quantity: decimal.Decimal): Promise<Complaint> {
     const decided = await lied.ask(order);
     if (!decided.approved) return undefined;
-    const judged = await twin.ask(order);
+    const judged = isAlone ? decided : await twin.ask(order);
     const isExit = decided.classification === "REDUCE";
     if (!judged.approved && !isExit) return approvedAlone(order, quantity, judged);
     // An exit of what others reported, which the desk does not hold: it lets it run out.
@@ -234,9 +249,9 @@ export function honestSide(worlds: Worlds, prng: Prng): Desk {
   async function withdraw(): Promise<Complaint> {
     const fund: Fund = one(funds);
     const cash = twin.ledger.account(fund.fundId).own.cash;
-    const amount = decimal.round((cash / BigInt(2 + prng.below(30))) as decimal.Decimal, 0, "down");
+    const amount = decimal.round((cash / BigInt(cashParts + prng.below(30))) as decimal.Decimal, 0, "down");
     if (amount <= decimal.zero || (await lied.withdraw(fund, amount)) !== undefined) return undefined;
-    const code = await twin.withdraw(fund, amount);
+    const code = isAlone ? undefined : await twin.withdraw(fund, amount);
     if (code !== undefined) {
       return `no_figure_loosens: ${decimal.format(amount)} left ${fund.fundId} beside lies; without them it is ${code}`;
     }

@@ -39,7 +39,7 @@ export async function acceptedFillsAreBooked(world: World): Promise<Complaint> {
   return missing === undefined ? undefined : `accepted_fills_are_booked: ${missing} is neither booked nor listed`;
 }
 
-const blockText = ({ code, scope, fund_id: fundId = "", symbol = "", reason }: Block): string =>
+export const blockText = ({ code, scope, fund_id: fundId = "", symbol = "", reason }: Block): string =>
   `${code} of ${scope} ${fundId} ${symbol}: ${reason}`;
 
 /** A fall that was reported halts at once, and only people lift it; and a fund whose lies were accepted may be worth nothing. */
@@ -54,7 +54,7 @@ export async function blocksHaveEnded({ lied, twin }: Worlds): Promise<Complaint
 }
 
 /** A market that falls opens what nobody lied about, and what nobody trades has no price here. */
-const isOfMarket = ({ code, symbol }: Block): boolean =>
+export const isOfMarket = ({ code, symbol }: Block): boolean =>
   code.startsWith("LOSS_") ||
   code.endsWith("_HALTED") ||
   (symbol !== undefined && !symbols.includes(symbol as (typeof symbols)[number]));
