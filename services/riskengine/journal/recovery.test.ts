@@ -226,6 +226,35 @@ describe("a restart", () => {
     expect(fixture.published(subjects.alarmRaised)).toMatchObject([{ code: "STATE_MISMATCH", level: "critical" }]);
   });
 
+  it.each([
+    ["says less of an open order, and is equal in the rest", "100", []],
+    ["differs in what it does say", "99", ["STATE_MISMATCH"]],
+  ])("one from before ended orders were kept %s", async (_what, position, codes) => {
+    const [fixture, life] = await begin();
+    await fixture.publish(subjects.fillsCreated, fillOf({ kind: "SEED" }));
+    await fixture.finish(endOf(life, { order_id: "open", quantity: "7" }));
+    const step = { order_id: "open", fund_id: "alpha", strategy_id: "alpha-momentum", symbol: "AAPL" } as const;
+    const at = format(fixture.time.clock.now());
+    const working = { from: "ROUTED", to: "WORKING", filled_quantity: "0", remaining_quantity: "7", at } as const;
+    await fixture.publish(subjects.ordersUpdated, { ...step, ...working });
+    await fixture.pass(500);
+    await fixture.finish(life.service.stop());
+    const snapshot = fixture.tables.risk.snapshots.at(-1);
+    const { unfilled: _, ...older } = JSON.parse(new TextDecoder().decode(snapshot?.content)) as EngineSnapshot;
+    const orders = older.orders.map(({ worked_at, worked, ...order }) => {
+      expect([typeof worked_at, typeof worked]).toEqual(["number", "object"]);
+      return order;
+    });
+    const text = JSON.stringify({ ...older, orders }).replace('["AAPL","100"]', `["AAPL","${position}"]`);
+    const content = new TextEncoder().encode(text);
+    if (snapshot !== undefined) fixture.tables.risk.snapshots.splice(0, 9, { ...snapshot, content });
+    const next = await fixture.start();
+    await fixture.pass(1_000);
+    expect(await fixture.finish(endOf(next))).toBe(codes.length === 0 ? "approved" : "HALT_STATE_UNKNOWN");
+    expect(fixture.published(subjects.alarmRaised).map(({ code }) => code)).toEqual(codes);
+    await fixture.finish(next.service.stop());
+  });
+
   it("23.3: a snapshot from before what strategies hold was kept is not restored: the journal has it", async () => {
     const [fixture, first] = await begin();
     for (const [index, [strategy_id, quantity]] of [
