@@ -106,8 +106,8 @@ describe("the repository is tidy", () => {
     expect(Object.values(requestBounds).flat().length).toBeGreaterThan(50);
   });
 
-  test("every path named in ARCHITECTURE.md exists", () => {
-    const named = [...read("ARCHITECTURE.md").matchAll(/`([\w.-]+(?:\/[\w.*-]+)*\/?)`/g)]
+  test.each(["ARCHITECTURE.md", "docs/threat-model.md"])("every path named in %s exists", (document) => {
+    const named = [...read(document).matchAll(/`([\w.-]+(?:\/[\w.*-]+)*\/?)`/g)]
       .map((match) => match[1] ?? "")
       .filter((path) => path.includes("/") || /\.(ts|md|js|json)$/.test(path));
     expect(named.length).toBeGreaterThan(10);
