@@ -118,6 +118,10 @@ interface DecisionsQuery {
 export interface ReplayQueries {
   /** Oldest first, by when they were recorded. */
   entries(query: TimelineQuery): Promise<readonly TimelineEntry[]>;
+  /** Where they stand alone, which is read along an index. */
+  entryMarks(query: TimelineQuery): Promise<readonly TimelineMark[]>;
+  /** By their places in the log, in its order. */
+  entryTexts(sequences: readonly number[]): Promise<readonly Pick<TimelineEntry, "sequence" | "text">[]>;
   /** Numbers of decisions of a fund in that time, in the order of the journal; `through` is up to where it was looked, absent at the end. */
   decisionNumbers(
     query: DecisionsQuery,

@@ -6,7 +6,7 @@ import { subjects } from "../../contracts/src/subjects.ts";
 import { makeEntry } from "../../core/audit/entry.ts";
 import { zeroHex } from "../../core/audit/hash.ts";
 import { decisionEvents } from "../../core/engine/decision-events.ts";
-import type { RecordedDecision, ReplayQueries, TimelineEntry } from "../../ports/replay-queries.ts";
+import type { RecordedDecision, ReplayQueries } from "../../ports/replay-queries.ts";
 import type { RpcCall } from "../../ports/rpc.ts";
 import { fitPayload } from "../../services/operations/audit/log/event-data.ts";
 import { createVerify, type VerifyPorts } from "../../services/operations/replay/verify-decisions.ts";
@@ -107,11 +107,12 @@ export function verifyFixture({
       const wanted = new Set(ids);
       return rows.filter(({ id }) => wanted.has(id));
     },
-    entries: async ({ after, countMax }) =>
+    entryMarks: async ({ after, countMax }) =>
       log
         .filter(({ sequence }) => sequence > (after?.sequence ?? -1))
         .slice(0, countMax)
-        .map((one): TimelineEntry => ({ ...one, at: pastStart, eventId: "", isCurrent: true })),
+        .map(({ sequence }) => ({ at: pastStart, sequence })),
+    entryTexts: async (sequences) => log.filter(({ sequence }) => sequences.includes(sequence)),
   } satisfies Partial<ReplayQueries>;
   let now = plusMilliseconds(pastStart, 7_200_000);
   const ports = {

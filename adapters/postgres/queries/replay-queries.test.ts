@@ -53,6 +53,13 @@ it("finds a fund's entries and those of all, oldest first, behind a mark, and no
   const after = { at: at(3), sequence: 2 };
   const next = await queries.entries({ ...whole, fundId: "alpha", actions: timelineActions, after, countMax: 2 });
   expect(next.map(({ sequence }) => sequence)).toEqual([3, 5]);
+  const marks = await queries.entryMarks({ ...whole, fundId: "alpha", actions: timelineActions, after, countMax: 2 });
+  expect(marks).toEqual(next.map(({ at: recorded, sequence }) => ({ at: recorded, sequence })));
+  const texts = await queries.entryTexts([5, 3, 77]);
+  expect(texts.map(({ sequence, text }) => [sequence, Buffer.from(text).includes('"alpha"')])).toEqual([
+    [3, false],
+    [5, true],
+  ]);
   const until = await queries.entries({ ...whole, to: at(3), fundId: "alpha", actions: ["halt.requested"] });
   expect(until.map(({ sequence }) => sequence)).toEqual([3]);
   expect(await queries.entryOf("event-3")).toEqual({ at: at(3), sequence: 3 });

@@ -19,13 +19,18 @@ import { pastBooks } from "./past-books.ts";
 /** Logs that follow each other have a stretch of numbers each (adapters/postgres/migrations/0025-audit-anew.ts). */
 const logSpan = 2 ** 40;
 
-const ofFund = (place: string): string => `
-  (select at_us, sequence, event_id, action, text from audit_entry
+const ofFund = (place: string, columns: string): string => `
+  (select ${columns} from audit_entry
    where audit_entry_fund(action, text) = ${place} and ${inTimeline} and action = any ($2::text[])
      and at_us >= $3 and at_us <= $4 and (at_us, sequence) > ($5, $6) order by at_us, sequence limit $7)`;
+const entryColumns = "at_us, sequence, event_id, action, text";
 const entriesText = `
 select at_us, sequence, event_id, action, text, sequence / ${logSpan} = (select size from audit_head) / ${logSpan} as is_current
-from (${ofFund("$1")} union all ${ofFund("''")}) both_kinds order by at_us, sequence limit $7`;
+from (${ofFund("$1", entryColumns)} union all ${ofFund("''", entryColumns)}) both_kinds order by at_us, sequence limit $7`;
+const marksText = `
+select at_us, sequence from (${ofFund("$1", "at_us, sequence")} union all ${ofFund("''", "at_us, sequence")}) both_kinds
+order by at_us, sequence limit $7`;
+const textsText = "select sequence, text from audit_entry where sequence = any ($1::bigint[]) order by sequence";
 
 const signalsText = `
 select s.strategy_id, s.at_us, s.symbol, s.value, s.price::text as price, s.horizon_s
@@ -71,6 +76,15 @@ export function createReplayQueries(pool: pg.Pool): ReplayQueries {
           isCurrent: row.is_current,
         }),
       );
+    },
+    async entryMarks({ fundId, actions, from, to, after, countMax }) {
+      const mark = [after?.at ?? from - 1, after?.sequence ?? -1];
+      const found = await ask(marksText, [fundId, actions, from, to, ...mark, countMax]);
+      return found.rows.map((row) => ({ at: fromMicroseconds(Number(row.at_us)), sequence: Number(row.sequence) }));
+    },
+    async entryTexts(sequences) {
+      const found = await ask(textsText, [sequences.map(String)]);
+      return found.rows.map((row) => ({ sequence: Number(row.sequence), text: row.text }));
     },
     async decisionNumbers({ fundId, from, to, after }) {
       const values = [String(after), pageRows, storableId(fundId), from, to, from - clockSlackUs];

@@ -216,6 +216,8 @@ function eventOf(
   };
 }
 
+/** Of a signal's strength in a sentence; `data` has all of them. */
+const signalDigits = 3;
 const newsPrefix = "news/";
 const signalPrefix = "signal/";
 
@@ -263,7 +265,7 @@ function signalLine({ at, strategyId, symbol, value, price, horizonS }: SaidSign
     strategy_id: strategyId,
     order_id: undefined,
     code: undefined,
-    summary: `${strategyId} says ${value} of ${symbol} at ${price}, for ${horizonS} s.`,
+    summary: `${strategyId} says ${Number(value.toPrecision(signalDigits))} of ${symbol} at ${price}, for ${horizonS} s.`,
     sequence: undefined,
     data: { strategy_id: strategyId, symbol, value, price, horizon_s: horizonS, at: format(at) },
   };

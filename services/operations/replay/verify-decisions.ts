@@ -32,6 +32,7 @@ import { fundId as askedFund, countLimit, countMax, invalid } from "../risk-quer
 import { decidedIn, type Judged, judgeDecision, type SkipCause, skippedCauses } from "./judge-decision.ts";
 import { askedPeriod } from "./replay-arguments.ts";
 import { createSlices, type Slices } from "./slices.ts";
+import type { Payload } from "./timeline-words.ts";
 
 export type VerifyPorts = Pick<
   ServicePorts,
@@ -42,9 +43,10 @@ const differencesUsual = 100;
 const decisionsMax = 1_000_000;
 /** Records that are read at once, with their entries. */
 const readTogether = 200;
-const entriesTogether = 500;
+/** Places in the log, which are numbers. */
+const marksTogether = 5_000;
 /** Below what the gateway waits, with time left for the log. */
-const judgingMsMax = 14_000;
+const judgingMsMax = 12_000;
 /** What was decided before the log said how far it is may still have been on its way. */
 const underWayMs = 5_000;
 /** Decisions of two engines may be dated against their order by no more than this. */
@@ -179,29 +181,38 @@ function count(found: Found, judged: Judged, listedMax: number): void {
   }
 }
 
-/** What the log tells of and no record was read of. */
+/** What the log tells of and no record was read of. Only those entries are read whole. */
 async function findMissing(ports: VerifyPorts, span: Span, found: Found, slices: Slices): Promise<void> {
   const { replayQueries, clock } = ports;
   const from = minusMilliseconds(span.from, clockSlackMs);
   const query = { fundId: span.fundId, actions: ["order.decided"], from, to: clock.now() };
   for (let after: TimelineMark | undefined; ; ) {
     const mark = after === undefined ? {} : { after };
-    const entries = await replayQueries.entries({ ...query, ...mark, countMax: entriesTogether });
-    for (const { sequence, text } of entries) {
-      if (found.entries.has(sequence)) continue;
-      await slices.next();
-      const { fundId, difference } = decidedIn(readEntry(text)?.data ?? {});
-      const decidedAt = tryParse(difference.decided_at);
-      // Entries stand in the order of the decisions.
-      if (decidedAt !== undefined && millisecondsBetween(span.to, decidedAt) > clockSlackMs) return;
-      if (fundId !== span.fundId || decidedAt === undefined || decidedAt < span.from || decidedAt >= span.to) continue;
-      if (found.decisions >= decisionsMax) throw tooMany();
-      count(found, { kind: "different", difference }, span.listedMax);
+    const marks = await replayQueries.entryMarks({ ...query, ...mark, countMax: marksTogether });
+    await slices.next();
+    const unknown = marks.flatMap(({ sequence }) => (found.entries.has(sequence) ? [] : [sequence]));
+    for (let first = 0; first < unknown.length; first += readTogether) {
+      const texts = await replayQueries.entryTexts(unknown.slice(first, first + readTogether));
+      for (const { text } of texts) {
+        await slices.next();
+        if (judgeEntry(readEntry(text)?.data ?? {}, span, found) === "later") return;
+      }
     }
-    const last = entries.at(-1);
-    if (last === undefined || entries.length < entriesTogether) return;
-    after = { at: last.at, sequence: last.sequence };
+    after = marks.at(-1);
+    if (marks.length < marksTogether) return;
   }
+}
+
+/** An entry of which no record was read: it has none, or it is of another time. Entries stand in the order of the decisions. */
+function judgeEntry(data: Payload, span: Span, found: Found): "later" | "judged" {
+  const { fundId, difference } = decidedIn(data);
+  const decidedAt = tryParse(difference.decided_at);
+  if (decidedAt !== undefined && millisecondsBetween(span.to, decidedAt) > clockSlackMs) return "later";
+  if (fundId !== span.fundId || decidedAt === undefined || decidedAt < span.from || decidedAt >= span.to)
+    return "judged";
+  if (found.decisions >= decisionsMax) throw tooMany();
+  count(found, { kind: "different", difference }, span.listedMax);
+  return "judged";
 }
 
 /** Each version is read once. */
