@@ -10,6 +10,7 @@ import { ctlStart } from "./ctl-start.ts";
 import { halt } from "./halt/halt.ts";
 import { idle } from "./idle/idle.ts";
 import { marketData } from "./market-data/market-data.ts";
+import { replay } from "./replay/replay.ts";
 import { reports } from "./reports/reports.ts";
 import { verify } from "./verify/verify.ts";
 import { watchdogs } from "./watchdogs/watchdogs.ts";
@@ -25,6 +26,7 @@ const benches: readonly Bench[] = [
   halt,
   idle,
   marketData,
+  replay,
   reports,
   verify,
   watchdogs,

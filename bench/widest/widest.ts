@@ -1,7 +1,7 @@
 // How long does one request keep a process from everybody else? Every route of both ports is sent the widest body that its description takes, one after the
 // other, and every stretch of processor time that a loop gave to one of them is written down (loop-watch.js). A halt waits for no more than one such stretch of
 // each process on its way.
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type FuzzedOperation, operationsOf } from "../../testkit/fuzz/documents.ts";
@@ -11,6 +11,7 @@ import { logInAs, operatorUrl } from "../../testkit/login.ts";
 import { type Platform, pause, startPlatform, temporaryFolder } from "../../testkit/platform.ts";
 import type { Bench, BenchResult } from "../bench.ts";
 import { repository } from "../ctl-start.ts";
+import { longestIn } from "./longest-in.ts";
 import { widestBody } from "./widest-body.ts";
 
 /** The promise: what takes longer leaves the loop, or is cut into slices. */
@@ -28,12 +29,6 @@ export const widest: Bench = {
   sentence: "How long the widest legal body of each route keeps a process from everybody else.",
   run: (progress) => runWidest(progress),
 };
-
-interface Stretch {
-  readonly service: string;
-  readonly endedAt: number;
-  readonly ms: number;
-}
 
 interface WidestRow {
   readonly route: string;
@@ -84,12 +79,11 @@ async function askAll(platform: Platform, watched: string, progress: (line: stri
     const seen: Readonly<Record<string, number>>[] = [];
     let status = 0;
     for (let count = 0; count < (rank(operation) === -1 ? times : 1); count += 1) {
-      const began = Date.now();
-      const watchedNow = new Set(readdirSync(watched));
+      const longest = longestIn(watched);
       status = await send(operation, body, access_token);
       // tidy: sleeps because what a request caused ends after its answer
       await pause(afterMs);
-      seen.push(longestSince(watched, watchedNow, began));
+      seen.push(longest.since());
     }
     rows.push({
       route: operation.name,
@@ -135,27 +129,6 @@ function addressOf({ baseUrl, path, parameters }: FuzzedOperation): string {
     else if (required === true) query.set(name, String(example ?? schema.minimum ?? "alpha"));
   }
   return `${baseUrl}${filled}${query.size === 0 ? "" : `?${query}`}`;
-}
-
-/** Of processes that ran before: what a start takes is no request's. */
-function longestSince(watched: string, files: ReadonlySet<string>, began: number): Readonly<Record<string, number>> {
-  const longest: Record<string, number> = {};
-  for (const { service, endedAt, ms } of stretches(watched, files)) {
-    if (endedAt >= began) longest[service] = Math.max(longest[service] ?? 0, ms);
-  }
-  return longest;
-}
-
-function stretches(watched: string, files: ReadonlySet<string>): readonly Stretch[] {
-  return [...files].flatMap((name) =>
-    readFileSync(join(watched, name), "utf8")
-      .split("\n")
-      .filter((text) => text !== "")
-      .map((text) => {
-        const [endedAt, ms] = text.split(" ").map(Number);
-        return { service: name.replace(/-\d+$/, ""), endedAt: endedAt ?? 0, ms: ms ?? 0 };
-      }),
-  );
 }
 
 function shortestOf(seen: readonly Readonly<Record<string, number>>[]): Readonly<Record<string, number>> {
