@@ -22,6 +22,7 @@ import { auditedSecrets } from "./adapters/secrets/audited-secrets.ts";
 import { openSecrets } from "./adapters/secrets/open-secrets.ts";
 import { systemCipher } from "./adapters/system/cipher.ts";
 import { systemDiskSpace } from "./adapters/system/disk-space.ts";
+import { filingFolder } from "./adapters/system/filing-files.ts";
 import { systemBlake3, systemSha256 } from "./adapters/system/hashing.ts";
 import { systemSha256OfBytes, systemSigning } from "./adapters/system/signing.ts";
 import { statusFile } from "./adapters/system/status-file.ts";
@@ -161,6 +162,7 @@ async function startServices(
     diskSpace: systemDiskSpace([input.dataFolder, ...input.databaseFolders]),
     eventFeed: feedFor(chosen, openFeed, stops),
     watchdogFile: statusFile(input.dataFolder, "watchdogs.json"),
+    filingFiles: filingFolder(configuration.filings.dir ?? join(input.dataFolder, "filings")),
     ...paper,
     chat: openChat({ ...base.ports, configuration, secrets }),
     languageModel: await modelFor(chosen, input, base.ports.timers),

@@ -1,4 +1,5 @@
 // What the configuration says to services, as plain data: the composition reads it from the sections of the same names.
+import type { CatSettings } from "../contracts/src/records/filing.ts";
 
 export interface RiskSettings {
   /** The oldest inputs that new risk is decided on. */
@@ -119,6 +120,11 @@ export interface TradingViewFundSettings {
   readonly onMismatch: "flag" | "refuse";
 }
 
+/** What is reported to regulators; a fund that is not in it reports nothing. */
+export interface FilingSettings {
+  readonly funds: Readonly<Record<string, { readonly cat?: CatSettings | undefined }>>;
+}
+
 export interface Settings {
   readonly stops: StopSettings;
   readonly drills: DrillSettings;
@@ -130,6 +136,8 @@ export interface Settings {
   readonly research: ResearchSettings;
   /** 5 s, 0.5 s and 30 s when absent. */
   readonly corporateActions?: CorporateActionSettings;
+  /** Nothing when absent. */
+  readonly filings?: FilingSettings;
   /** 300 s, PAPER funds alone and no heartbeats when absent. */
   readonly tradingView?: TradingViewSettings;
   /** Whether funds, envelopes, reference data and positions of the paper platform are put in when there are none. */

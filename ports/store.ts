@@ -20,6 +20,8 @@ import type { AuditAnewRecords } from "./audit-anew.ts";
 import type { AuditStandingRecords } from "./audit-standing.ts";
 import type { CorporateActionRecords } from "./corporate-actions.ts";
 import type { DrillRecords } from "./drill-records.ts";
+import type { FilingRecords } from "./filing-records.ts";
+import type { FilingStepRecords } from "./filing-steps.ts";
 import type { FirstSeenRecords } from "./first-seen.ts";
 import type { FlattenRecords } from "./flatten-records.ts";
 import type { ForeignRecords } from "./foreign-records.ts";
@@ -210,6 +212,8 @@ export interface UnitOfWork {
   readonly oms: OmsRecords;
   readonly quotes: QuoteRecords;
   readonly market: MarketRecords;
+  readonly filings: FilingRecords;
+  readonly filingSteps: FilingStepRecords;
   readonly research: ResearchRecords;
   readonly corporateActions: CorporateActionRecords;
   readonly stops: StopRecords;

@@ -83,8 +83,8 @@ export const simulated: Readonly<Record<ChangingOperation, Simulated>> = {
     "services/operations/audit/personal/erase-queries.test.ts",
   ),
   ReportRegulatoryEvent: not(
-    "It is answered with UNIMPLEMENTED and changes nothing yet.",
-    "acceptance/identity.test.ts",
+    "No fund is enabled for a regulator here, and then it changes nothing.",
+    "services/operations/filings/report-event.test.ts",
   ),
 
   SubmitOrder: by("the traders, research and the exits of operations"),

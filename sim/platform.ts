@@ -23,6 +23,7 @@ import { unauditedInPlatform } from "../testkit/audited-changes.ts";
 import { memoryAuditLog } from "../testkit/memory/audit-log.ts";
 import { type AuditTables, auditTables } from "../testkit/memory/audit-tables.ts";
 import { memoryBus } from "../testkit/memory/bus.ts";
+import { memoryFilingFiles } from "../testkit/memory/filing-files.ts";
 import { askInProcess } from "../testkit/memory/in-process-peers.ts";
 import { type CodeTables, enrol, memoryOneTimeCodes } from "../testkit/memory/one-time-codes.ts";
 import { memoryReferenceData } from "../testkit/memory/reference-data.ts";
@@ -218,6 +219,7 @@ export function platform(options: PlatformOptions): Platform {
       booksQueries: undefined,
       databaseCare: undefined,
       watchdogFile: undefined,
+      filingFiles: memoryFilingFiles(),
       upstreams: [],
       chat: silentChat,
       settings,

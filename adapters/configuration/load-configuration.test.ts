@@ -80,7 +80,16 @@ describe("what is in force", () => {
   it("reads `fund` as a list of one, with the line it stands in", () => {
     const { configuration, sources } = valid("fund:\n  fund_id: alpha\n  compliance:\n    cat_enabled: false\n");
     expect(configuration.funds).toEqual([
-      { fund_id: "alpha", public: { listed: true, nav_delay_s: 900 }, compliance: { cat_enabled: false } },
+      {
+        fund_id: "alpha",
+        public: { listed: true, nav_delay_s: 900 },
+        compliance: {
+          cat_enabled: false,
+          cat_account_holder_type: "A",
+          cat_dept_type: "A",
+          cat_destinations: {},
+        },
+      },
     ]);
     expect("fund" in configuration).toBe(false);
     expect(sources.get("funds[0].fund_id")).toEqual({ from: "file", where: "p.yaml:2" });

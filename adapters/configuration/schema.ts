@@ -10,6 +10,7 @@ import { clearText, dayS, id, idExpected, path, pathExpected, section, text, usd
 import { languageModel } from "./language-model-section.ts";
 import { market, paper, risk } from "./risk-section.ts";
 import { bus } from "./sections/bus-section.ts";
+import { compliance, filings } from "./sections/filings-section.ts";
 import { reports } from "./sections/reports-section.ts";
 import { research } from "./sections/research-section.ts";
 import { tls } from "./sections/tls-section.ts";
@@ -267,14 +268,7 @@ const fundPublic = section({
 const fund = section({
   fund_id: key(id(), { sentence: "The fund's id.", expected: idExpected }),
   public: fundPublic.prefault({}),
-  compliance: section({
-    cat_enabled: key(z.boolean().default(false), { sentence: "Whether this fund's events are reported to CAT." }),
-    cat_subscriber_id: key(text(64).optional(), {
-      sentence: "The identifier of the reporting subscriber; needed when CAT reporting is on.",
-      expected: "text of 1 to 64 characters",
-      whenAbsent: "none",
-    }),
-  }).prefault({}),
+  compliance: compliance.prefault({}),
 });
 
 const cost = (sentence: string) => key(usd().optional(), { sentence, whenAbsent: "not an expensive action" });
@@ -353,6 +347,7 @@ export const configurationSchema = z.strictObject({
   github_bot: githubBot.prefault({}),
   chat_bot: chatBot.prefault({}),
   reports: reports.prefault({}),
+  filings: filings.prefault({}),
 });
 
 type DeepReadonly<T> = T extends object ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> } : T;

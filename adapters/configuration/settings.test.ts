@@ -19,6 +19,7 @@ describe("settings", () => {
     expect(settings({}, true)).toEqual({
       ...testSettings,
       audit: { ...testSettings.audit, behindMaxMs: 30_000 },
+      filings: { funds: {} },
       risk: { ...testSettings.risk, lossValueAgeMsMax: 15_000 },
       market: { ...testSettings.market, sessions: "always", feed: "paper", feedByVenue: {} },
       seedPaperHistory: true,
@@ -107,5 +108,24 @@ describe("settings", () => {
     const services = { PORTCULLIS_SERVICES: "riskengine,operations,gateway" };
     expect(wantsPaperFunds(loaded(services))).toBe(false);
     expect(wantsPaperFunds(loaded({ ...services, PORTCULLIS_PAPER_SEED: "always" }))).toBe(true);
+  });
+
+  it("name a fund's CAT identity only where it is enabled, its id where no account is named", () => {
+    const compliance = { cat_enabled: true, cat_subscriber_id: "123", cat_crd: "456" };
+    const destinations = { XNAS: { type: "E", id: "NSDQ", session: "S1" } };
+    const named = { ...compliance, cat_fdid: "FUND1", cat_reporter_imid: "ABCD", cat_destinations: destinations };
+    const funds = [
+      { fund_id: "a", compliance },
+      { fund_id: "b", compliance: named },
+      { fund_id: "c", compliance: { cat_subscriber_id: "123" } },
+    ];
+    const both = { accountHolderType: "A", deptType: "A", crd: "456" };
+    const readFile = () => JSON.stringify({ funds });
+    const found = loadConfiguration({ environment: { PORTCULLIS_CONFIG: "x.yaml" }, readFile });
+    if (!found.ok) throw new Error(JSON.stringify(found.complaints));
+    expect(settingsOf(found.configuration, true).filings?.funds).toEqual({
+      a: { cat: { ...both, fdid: "a", destinations: {} } },
+      b: { cat: { ...both, fdid: "FUND1", imid: "ABCD", destinations } },
+    });
   });
 });

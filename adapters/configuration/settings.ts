@@ -1,5 +1,6 @@
 // The configuration as services get it: plain data in the units that code uses.
-import type { Settings, TradingViewSettings } from "../../ports/settings.ts";
+import type { CatSettings } from "../../contracts/src/records/filing.ts";
+import type { FilingSettings, Settings, TradingViewSettings } from "../../ports/settings.ts";
 import type { Configuration } from "./schema.ts";
 
 /** `isPaper` says whether this database began with the paper funds (paper-broker/paper-beginnings.ts). */
@@ -55,8 +56,26 @@ export function settingsOf(configuration: Configuration, isPaper: boolean): Sett
     },
     research: { decideEveryMs: research.decide_every_s * 1_000 },
     tradingView: tradingViewOf(configuration),
+    filings: filingsOf(configuration),
     seedPaperPlatform: isPaper,
     seedPaperHistory: isPaper && paper.history,
+  };
+}
+
+/** Only what is enabled. */
+function filingsOf({ funds }: Configuration): FilingSettings {
+  const enabled = funds.filter(({ compliance }) => compliance.cat_enabled);
+  return { funds: Object.fromEntries(enabled.map((fund) => [fund.fund_id, { cat: catOf(fund) }])) };
+}
+
+function catOf({ fund_id: fundId, compliance }: Configuration["funds"][number]): CatSettings {
+  return {
+    imid: compliance.cat_reporter_imid,
+    crd: compliance.cat_crd,
+    fdid: compliance.cat_fdid ?? fundId,
+    accountHolderType: compliance.cat_account_holder_type,
+    deptType: compliance.cat_dept_type,
+    destinations: compliance.cat_destinations,
   };
 }
 

@@ -7,6 +7,8 @@ import { auditAnewConformance } from "../../testkit/conformance/audit-anew-recor
 import { auditStandingConformance } from "../../testkit/conformance/audit-standing-records.ts";
 import { brokerConformance, order } from "../../testkit/conformance/broker.ts";
 import { corporateActionConformance } from "../../testkit/conformance/corporate-action-records.ts";
+import { filingConformance } from "../../testkit/conformance/filing-records.ts";
+import { filingStepConformance } from "../../testkit/conformance/filing-steps.ts";
 import { firstSeenConformance } from "../../testkit/conformance/first-seen-records.ts";
 import { foreignConformance } from "../../testkit/conformance/foreign-records.ts";
 import { marketConformance } from "../../testkit/conformance/market-records.ts";
@@ -35,6 +37,14 @@ paperFaultsConformance("memory", async () => {
   return { store, close };
 });
 marketConformance("memory", async () => {
+  const { store, close } = await memoryStoreFixture({ seed: 1 });
+  return { store, close };
+});
+filingStepConformance("memory", async () => {
+  const { store, close } = await memoryStoreFixture({ seed: 1 });
+  return { store, close };
+});
+filingConformance("memory", async () => {
   const { store, close } = await memoryStoreFixture({ seed: 1 });
   return { store, close };
 });

@@ -6,6 +6,8 @@ import { auditAnewConformance } from "../../testkit/conformance/audit-anew-recor
 import { auditStandingConformance } from "../../testkit/conformance/audit-standing-records.ts";
 import { brokerConformance, order } from "../../testkit/conformance/broker.ts";
 import { corporateActionConformance } from "../../testkit/conformance/corporate-action-records.ts";
+import { filingConformance } from "../../testkit/conformance/filing-records.ts";
+import { filingStepConformance } from "../../testkit/conformance/filing-steps.ts";
 import { firstSeenConformance } from "../../testkit/conformance/first-seen-records.ts";
 import { foreignConformance } from "../../testkit/conformance/foreign-records.ts";
 import { marketConformance } from "../../testkit/conformance/market-records.ts";
@@ -59,6 +61,8 @@ reportConformance("PostgreSQL", ownDatabase);
 reportRunConformance("PostgreSQL", async () => openPeer(database.address.app));
 signalConformance("PostgreSQL", ownDatabase);
 marketConformance("PostgreSQL", ownDatabase);
+filingConformance("PostgreSQL", ownDatabase);
+filingStepConformance("PostgreSQL", ownDatabase);
 async function ownDatabase() {
   const own = await testDatabase();
   const peer = openPeer(own.address.app);

@@ -14,6 +14,8 @@ import { auditAnewRecords } from "./units/audit-anew.ts";
 import { auditStandingRecords } from "./units/audit-standing.ts";
 import { configurationRecords } from "./units/configuration.ts";
 import { corporateActionRecords } from "./units/corporate-actions.ts";
+import { filingStepRecords } from "./units/filing-steps.ts";
+import { filingRecords } from "./units/filings.ts";
 import { firstSeenRecords } from "./units/first-seen.ts";
 import { drillRecords, flattenRecords } from "./units/flatten.ts";
 import { foreignRecords } from "./units/foreign.ts";
@@ -94,6 +96,8 @@ export function createUnitOfWork(options: {
     oms: omsRecords(options.sql),
     quotes: quoteRecords(options.sql),
     market: marketRecords(options.sql),
+    filings: filingRecords(options.sql),
+    filingSteps: filingStepRecords(options.sql),
     research: researchRecords(options.sql),
     stops: stopRecords(options.sql),
     reconcile: reconcileRecords(options.sql),

@@ -152,6 +152,10 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
     "The market as it was heard; prices and news are not audited, what a decision used is in it.",
   ),
   "market.forget": unaudited("Forgets minutes and news of long ago; hours stay."),
+  "filings.record": tells("filingRecorded"),
+  "filings.hear": tells("filingRecorded"),
+  "filings.switch": tells("filingSwitched"),
+  "filings.look": onlyReads,
   "replay.look": onlyReads,
   "audit.standing": unaudited("How far the log has come follows from the log; when it fails that is an alarm."),
   "audit.kept": onlyReads,
@@ -316,6 +320,7 @@ export const unauditedRecords: Readonly<Record<string, string>> = {
   foreign_unnumbered: "That a publisher does not number its events is reported once, by an alarm.",
   foreign_bust: "A bust as it was taken; each is an entry.",
   foreign_fill: "A foreign fill as it was booked; each is an entry.",
+  filing_step: "What order management published about an order; each is an entry.",
   oms_report_cursor: "How far a broker's reports were read; what they changed is reported.",
 };
 

@@ -170,6 +170,7 @@ export async function startEngine(
     booksQueries: undefined as never,
     databaseCare: undefined,
     watchdogFile: undefined,
+    filingFiles: undefined as never,
     upstreams: [],
     ...notAsked,
     referenceData: createPostgresReferenceData(opened.pool),

@@ -148,6 +148,9 @@ GetBooks                  .      .      x      x          x         x      x
 ListStops                 .      .      x      x          x         x      x
 EndStop                   .      .      .      x          .         .      .
 ListRestrictions          .      .      x      x          x         x      x
+ListFilings               .      .      x      x          x         x      x
+ReadFiling                .      .      x      x          x         x      x
+ListFilingRecords         .      .      x      x          x         x      x
 EndRestriction            .      .      .      .          x         .      .
 Reconcile                 .      .      .      x          x         .      .
 ListDifferences           .      .      x      x          x         x      x

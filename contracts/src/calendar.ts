@@ -142,6 +142,35 @@ export function startOfDate(calendar: TradingCalendar, date: CivilDate): Instant
   return instantOf(calendar, daysFromCivil(date) * secondsPerDay);
 }
 
+/** The moment at which the zone's wall clock shows so many seconds after the midnight of a date (invariant 4). */
+export function momentOn(calendar: TradingCalendar, date: CivilDate, second: number): Instant {
+  return instantOf(calendar, daysFromCivil(date) * secondsPerDay + second);
+}
+
+/** What the zone's wall clock shows: the date, and the whole seconds since its midnight. */
+export function wallClock(
+  calendar: TradingCalendar,
+  at: Instant,
+): { readonly date: CivilDate; readonly second: number } {
+  const local = localSeconds(calendar, at);
+  const day = Math.floor(local / secondsPerDay);
+  return { date: civilFromDays(day), second: local - day * secondsPerDay };
+}
+
+/** The first date after that one which has a session. */
+export function nextTradingDate(calendar: TradingCalendar, date: CivilDate): CivilDate {
+  const first = daysFromCivil(date) + 1;
+  for (let day = first; day < first + searchDaysMax; day += 1) {
+    if (isTradingDate(calendar, day)) return civilFromDays(day);
+  }
+  throw mistake(calendar.definition, "it has no trading days");
+}
+
+/** Whether that date has a session, however short. */
+export function hasSession(calendar: TradingCalendar, date: CivilDate): boolean {
+  return isTradingDate(calendar, daysFromCivil(date));
+}
+
 function nextEdge(calendar: TradingCalendar, at: Instant, edge: (hours: Hours) => number): Instant | undefined {
   if (calendar.hours === undefined) return undefined;
   const today = Math.floor(localSeconds(calendar, at) / secondsPerDay);

@@ -61,6 +61,7 @@ const cannotGrow: Readonly<Record<string, string>> = {
   getHeadroom: "the limits of one envelope",
   getLimitUse: "the limits of the envelopes",
   getMoment: "what one fund held and owed at one moment",
+  readFiling: "lines of one file, from one on; as many came as were asked for while there are more",
   listReplayBars: "the newest count_max before one moment; an earlier moment has those before",
   listLosses: "the loss limits of the envelopes",
   listUnauditedChanges: "the first hundred: while there is one, nothing else matters",

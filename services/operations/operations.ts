@@ -19,6 +19,7 @@ import { auditQueries } from "./audit/queries/audit-queries.ts";
 import { type WatchedChat, watchChat } from "./chat/chat-health.ts";
 import { startDrills } from "./drills/drills.ts";
 import { eventQueries } from "./events/tail-events.ts";
+import { startFilings } from "./filings/filings.ts";
 import { startFlatten } from "./flatten/flatten.ts";
 import { foreignEvents } from "./foreign/publish-events.ts";
 import { haltChanges } from "./halts/changes.ts";
@@ -75,14 +76,16 @@ async function assemble(ports: ServicePorts & { readonly chat: WatchedChat }, pa
   const age = watchCheckpointAge({ ports, alarms: createWorkerAlarms(ports), status: audit.status });
   const unsigned = parts.add("checkpoint age", age);
   const watchdogs = parts.add("watchdogs", await watchdogsOf(ports, audit, halts, remembered.newest, folder));
+  const filings = parts.add("filings", await startFilings(ports));
   const haltHandlers = startHaltQueries(ports, parts, halts, remembered.newest);
   return {
     rpc: [
       {
         name: "Operations",
-        handlers: { ...audit.rpcHandlers, ...halts.handlers },
+        handlers: { ...audit.rpcHandlers, ...halts.handlers, ...filings.handlers },
         fundsOf: { ...auditFunds(ports.referenceData), RequestHalt: fundsHalted },
       },
+      filings.queries,
       auditQueries({ ...ports, ...audit }),
       riskQueries(ports),
       marketQueries({ ...ports, ...remembered }),

@@ -13,6 +13,7 @@ import type { Crash } from "../../ports/crash.ts";
 import type { DatabaseCare } from "../../ports/database-care.ts";
 import type { DiskSpace } from "../../ports/disk-space.ts";
 import type { EventFeed } from "../../ports/event-feed.ts";
+import type { FilingFiles } from "../../ports/filing-files.ts";
 import type { Blake3, Sha256 } from "../../ports/hashing.ts";
 import type { Health } from "../../ports/health.ts";
 import type { LanguageModel } from "../../ports/language-model.ts";
@@ -88,6 +89,8 @@ export interface ServicePorts {
   readonly databaseCare: DatabaseCare | undefined;
   /** Of the process that answers for events; undefined elsewhere, and where there is no database to read them from. */
   readonly eventFeed?: Pick<EventFeed, "newest" | "read"> | undefined;
+  /** Where submission files for regulators lie. */
+  readonly filingFiles: FilingFiles;
   /** `<data dir>/watchdogs.json`. */
   readonly watchdogFile: StatusFile | undefined;
   /** How other services are asked. */

@@ -13,6 +13,8 @@ import { type RiskTables, riskTables } from "./risk-tables.ts";
 import type { AuditAnewTables } from "./units/audit-anew.ts";
 import type { AuditStandingTables } from "./units/audit-standing.ts";
 import type { ActionTables } from "./units/corporate-actions.ts";
+import { type FilingStepTables, filingStepTables } from "./units/filing-steps.ts";
+import type { FilingTables } from "./units/filings.ts";
 import type { FirstSeenTables } from "./units/first-seen.ts";
 import { type FlattenTables, flattenTables } from "./units/flatten.ts";
 import { type ForeignTables, foreignTables } from "./units/foreign.ts";
@@ -87,6 +89,8 @@ export interface MemoryTables {
   readonly oms: OmsTables;
   readonly quotes: QuoteTables;
   readonly market: MarketTables;
+  readonly filings: FilingTables;
+  readonly filingSteps: FilingStepTables;
   readonly ledger: LedgerTables;
   readonly losses: LossTables;
   readonly research: ResearchTables;
@@ -151,6 +155,8 @@ export function memoryTables(faults: MemoryFaults = noFaults): MemoryTables {
     oms: omsTables(),
     quotes: quoteTables(),
     market: marketTables(),
+    filings: new Map(),
+    filingSteps: filingStepTables(),
     ledger: ledgerTables(),
     losses: lossTables(),
     research: researchTables(),

@@ -15,6 +15,8 @@ import type { MemoryProcess, MemoryTables, WrittenEvent } from "./tables.ts";
 import { auditAnewChanges } from "./units/audit-anew.ts";
 import { auditStandingChanges } from "./units/audit-standing.ts";
 import { actionChanges } from "./units/corporate-actions.ts";
+import { filingStepChanges } from "./units/filing-steps.ts";
+import { filingChanges } from "./units/filings.ts";
 import { firstSeenChanges } from "./units/first-seen.ts";
 import { flattenChanges } from "./units/flatten.ts";
 import { foreignChanges } from "./units/foreign.ts";
@@ -191,6 +193,8 @@ const makers: Makers = {
   oms: ({ tables, tools }) => omsChanges(tables.oms, tables.risk, tables.ledger, tools),
   quotes: ({ tables, tools }) => quoteChanges(tables.quotes, tools),
   market: ({ tables, tools }) => marketChanges(tables.market, tools),
+  filings: ({ tables, tools }) => filingChanges(tables.filings, tools),
+  filingSteps: ({ tables, tools }) => filingStepChanges(tables.filingSteps, tools),
   ledger: ({ tables, tools, unit }) => ledgerChanges(tables.ledger, unit.treasury, tools),
   losses: ({ tables, tools }) => lossChanges(tables.losses, tools),
   research: ({ tables, tools }) => researchChanges(tables.research, tools),

@@ -18,6 +18,7 @@ import type { RunningService, Service, ServiceName, ServicePorts } from "../../s
 import { unauditedInPlatform } from "../audited-changes.ts";
 import { memoryBus } from "../memory/bus.ts";
 import { type CommitFate, type MemoryFaults, noFaults } from "../memory/faults.ts";
+import { memoryFilingFiles } from "../memory/filing-files.ts";
 import { type CodeTables, enrol, memoryOneTimeCodes } from "../memory/one-time-codes.ts";
 import { memoryReferenceData } from "../memory/reference-data.ts";
 import { memoryRiskStore } from "../memory/risk-store.ts";
@@ -217,6 +218,7 @@ function absentPorts() {
     booksQueries: undefined,
     databaseCare: undefined,
     watchdogFile: undefined,
+    filingFiles: memoryFilingFiles(),
     upstreams: [],
     riskBooks: {
       lines: async () => [],

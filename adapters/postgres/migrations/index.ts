@@ -66,6 +66,8 @@ import { priceTurnsMigration } from "./0063-price-turns.ts";
 import { keptMarketMigration } from "./0064-kept-market.ts";
 import { timelineMigration } from "./0065-timeline.ts";
 import { keptBooksMigration } from "./0066-kept-books.ts";
+import { filingsMigration } from "./0067-filings.ts";
+import { filingStepsMigration } from "./0068-filing-steps.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -134,4 +136,6 @@ export const migrations: readonly Migration[] = [
   keptMarketMigration,
   timelineMigration,
   keptBooksMigration,
+  filingsMigration,
+  filingStepsMigration,
 ];

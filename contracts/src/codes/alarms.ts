@@ -194,6 +194,22 @@ export const alarms = {
   SIGNAL_SILENT: alarm("critical", "A strategy's alerts have stopped coming while its market is open."),
   QUOTES_SILENT: alarm("warning", "Prices have stopped coming."),
   BARS_NOT_KEPT: alarm("warning", "Prices that were heard could not be written down for later."),
+  FILING_QUARANTINED: alarm(
+    "critical",
+    "Records for a regulator were put aside, because it would refuse them. One alarm for each fund and regime, with how many.",
+  ),
+  FILING_FILE_BEHIND: alarm(
+    "warning",
+    "Lines of a submission file could not be written; the records are durable, and the file catches up by itself.",
+  ),
+  FILING_BACKLOG: alarm(
+    "warning",
+    "What order management published is not recorded for regulators yet; the sentence says since when.",
+  ),
+  FILING_FILE_CHANGED: alarm(
+    "critical",
+    "A submission file holds something else than its records. Nothing more is written to it.",
+  ),
 
   // The watchdogs, one each.
   WATCHDOG_PREDICTIVE_HEALTH: alarm("warning", "NAV left the 99 % interval of its backtest."),

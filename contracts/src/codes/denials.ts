@@ -1,5 +1,6 @@
 // Every denial: the business said no. Those of the gates answer CheckOrder with gRPC OK and approved false; the others
 // refuse a command and carry a status.
+import { filingDenials } from "./filing-denials.ts";
 import { foreignDenials, ownerDenials } from "./foreign-denials.ts";
 import { identityDenials } from "./identity-denials.ts";
 import { type AnswerCode, denial, exitCodes } from "./shape.ts";
@@ -264,6 +265,7 @@ export const commandDenials = {
   FLOW_KEY_CONFLICT: denial("The idempotency key belongs to another flow.", "ABORTED"),
 
   ...foreignDenials,
+  ...filingDenials,
 
   // The record of what happened.
   LOG_NOT_BROKEN: denial("The audit log verifies: a whole log is not closed.", "FAILED_PRECONDITION"),

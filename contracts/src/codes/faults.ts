@@ -32,6 +32,11 @@ export const faults = {
     "INVALID_ARGUMENT",
   ),
 
+  FILING_NOT_IN_FILE: fault(
+    "The record is durable, and its line is not in the day's submission file yet; the same event again answers when it is.",
+    "UNAVAILABLE",
+  ),
+
   // Idempotency keys.
   IDEMPOTENCY_KEY_REUSED: fault("The key came with another body before.", "ABORTED"),
   IDEMPOTENCY_IN_PROGRESS: fault("The first request under this key has no answer yet.", "ABORTED"),

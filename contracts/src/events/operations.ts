@@ -1,5 +1,6 @@
 // Operations: halts, the audit log, watchdogs, alarms. One entry an event: subject, payload, order, publishers and what the audit log says of it.
 
+import { filingRecorded, filingSwitched } from "../records/filing.ts";
 import { refusedForeignEvent } from "../records/foreign.ts";
 import {
   activeHalt,
@@ -116,6 +117,34 @@ export const operationsEvents = {
     sentence: "A request to lift every halt was signed, replaced, or is void.",
     publishers: ["riskengine", "operations"],
     audit: { action: "resume.ended", about: (of) => of.request_id, by: (of) => of.ended_by },
+  }),
+  filingRecorded: event({
+    subject: "svc.v1.operations.filing.recorded",
+    schema: filingRecorded,
+    key: byFund,
+    sentence: "A record for a regulator was written down, or put aside because the regulator would refuse it.",
+    publishers: ["operations"],
+    audit: {
+      action: {
+        actions: ["filing.recorded", "filing.quarantined"],
+        of: ({ status }) => (status === "WRITTEN" ? "filing.recorded" : "filing.quarantined"),
+      },
+      about: (of) => of.order_id,
+    },
+  }),
+  filingSwitched: event({
+    subject: "svc.v1.operations.filing.switched",
+    schema: filingSwitched,
+    key: byFund,
+    sentence: "A fund was enabled for a regulator, or it is not any more.",
+    publishers: ["operations"],
+    audit: {
+      action: {
+        actions: ["filing.enabled", "filing.disabled"],
+        of: ({ enabled }) => (enabled ? "filing.enabled" : "filing.disabled"),
+      },
+      about: byFund,
+    },
   }),
   flattenRequested: event({
     subject: "svc.v1.operations.flatten.requested",

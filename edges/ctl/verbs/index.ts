@@ -52,6 +52,10 @@ import { operationsAuditVerify } from "./operations-audit-verify.ts";
 import { operationsAuditWitness } from "./operations-audit-witness.ts";
 import { operationsDrillsList } from "./operations-drills-list.ts";
 import { operationsDrillsRun } from "./operations-drills-run.ts";
+import { operationsFilingsFetch } from "./operations-filings-fetch.ts";
+import { operationsFilingsList } from "./operations-filings-list.ts";
+import { operationsFilingsRecords } from "./operations-filings-records.ts";
+import { operationsFilingsShow } from "./operations-filings-show.ts";
 import { operationsFlattenShow } from "./operations-flatten-show.ts";
 import { operationsParkedDiscard } from "./operations-parked-discard.ts";
 import { operationsParkedList } from "./operations-parked-list.ts";
@@ -174,6 +178,10 @@ export const verbs: readonly Verb[] = [
   platformServicesList,
   operationsFlattenShow,
   operationsDrillsRun,
+  operationsFilingsList,
+  operationsFilingsRecords,
+  operationsFilingsShow,
+  operationsFilingsFetch,
   operationsParkedList,
   operationsParkedRetry,
   operationsParkedDiscard,

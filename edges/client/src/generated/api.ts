@@ -1089,6 +1089,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/operations/filings/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report an event to the regulators of a fund.
+         * @description ReportRegulatoryEvent: Report an event to the regulators of a fund. Roles that may: service.
+         */
+        post: operations["reportRegulatoryEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operations/filings/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * See the submission files.
+         * @description ListFilings: See the submission files. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["listFilings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operations/filings/files/{filing_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a submission file.
+         * @description ReadFiling: Read a submission file. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["readFiling"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operations/filings/records": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * See the records of submission files, and those that were put aside.
+         * @description ListFilingRecords: See the records of submission files, and those that were put aside. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["listFilingRecords"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/operations/parked": {
         parameters: {
             query?: never;
@@ -3224,6 +3304,91 @@ export interface components {
             value: string;
             age_ms?: number;
         };
+        FiledRecord: {
+            record_id: string;
+            filing_id: string;
+            regime: string;
+            fund_id: string;
+            /** Format: date */
+            submission_date: string;
+            /** @enum {string} */
+            status: "WRITTEN" | "QUARANTINED";
+            line: number;
+            /** @description As the regime names the event: MENO. */
+            type: string;
+            /** @description As it was reported: new_order. */
+            event_type: string;
+            order_id: string;
+            /** @description Who reported it. */
+            source: string;
+            /**
+             * Format: date-time
+             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+             */
+            event_at: string;
+            /**
+             * Format: date-time
+             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+             */
+            recorded_at: string;
+            /**
+             * Format: date-time
+             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+             */
+            deadline: string;
+            late: boolean;
+            /** @description The line, as it stands in its file. */
+            record: string;
+            /** @description Of what was put aside: why. */
+            errors: components["schemas"]["FilingError"][];
+        };
+        Filing: {
+            filing_id: string;
+            regime: string;
+            fund_id: string;
+            /**
+             * @description LIVE or PAPER, as the fund was.
+             * @enum {string}
+             */
+            mode: "LIVE" | "PAPER";
+            /** Format: date */
+            submission_date: string;
+            /**
+             * @description OPEN: more may come.
+             * @enum {string}
+             */
+            state: "OPEN";
+            /** @description Lines of the file. */
+            records: number;
+            /** @description Records that were put aside. */
+            quarantined: number;
+            /** @description Of all of them, those that were recorded after their deadline. */
+            late: number;
+            /**
+             * Format: date-time
+             * @description The earliest of its records' deadlines.
+             */
+            deadline: string;
+            /**
+             * Format: date-time
+             * @description Until when what the regulator rejects of it must be repaired.
+             */
+            repair_by: string;
+        };
+        FilingContent: {
+            filing_id: string;
+            from_line: number;
+            /** @description Without their ends. */
+            lines: string[];
+        };
+        /** @description Why a record was put aside. */
+        FilingError: {
+            /** @description The regulator's number of the error, or a code of docs/codes.md. */
+            code: string;
+            /** @description As the record names it; empty where it is no single field. */
+            field: string;
+            sentence: string;
+        };
         Fill: {
             fill_id: string;
             order_id: string;
@@ -4574,6 +4739,44 @@ export interface components {
             /** @description Why it was refused. */
             code: string;
         };
+        RegulatoryReceipt: {
+            /** @description One for each regime that the fund is enabled for; none is enabled by default. */
+            submissions: components["schemas"]["RegulatorySubmission"][];
+        };
+        RegulatorySubmission: {
+            /**
+             * @description CAT.
+             * @example CAT
+             */
+            regime: string;
+            /**
+             * Format: date
+             * @description The submission file's date: 2026-11-15.
+             */
+            submission_date: string;
+            /** @description Position in that day's file, from 0; of what is quarantined in the file beside it. */
+            line: number;
+            /**
+             * @description Of what is NOT_REPORTABLE nothing is kept.
+             * @enum {string}
+             */
+            status: "WRITTEN" | "QUARANTINED" | "NOT_REPORTABLE";
+            /** @description Empty for what is NOT_REPORTABLE. */
+            record_id: string;
+            /** @description The submission file that it is in; empty for what is NOT_REPORTABLE. */
+            filing_id: string;
+            /**
+             * Format: date-time
+             * @description Until when the regulator has it in time.
+             */
+            deadline?: string;
+            /** @description It was recorded after that. */
+            late: boolean;
+            /** @description Of what is quarantined or not reportable: why. The regulator's number of the error, or a code of docs/codes.md; empty otherwise. */
+            code: string;
+            /** @description The same in sentences. */
+            reason: string;
+        };
         ReplayBar: {
             symbol: string;
             /** @description 1m, 5m, 15m, 30m, 1h, 4h, 1d or 1w. */
@@ -5475,7 +5678,7 @@ export interface operations {
                         name: string;
                         roles: ("viewer" | "operator" | "risk_officer" | "admin" | "service")[];
                         /** @description What a machine's token is narrowed to; absent when the roles alone decide. */
-                        operations?: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
+                        operations?: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
                         /** @description The funds that a machine's token may speak of; absent for every fund, and for people. */
                         funds?: string[];
                         issuer: string;
@@ -5783,7 +5986,7 @@ export interface operations {
                     "application/json": {
                         request_id: string;
                         /** @enum {string} */
-                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
+                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
                         /** @description The person, machine or token that it is about. */
                         target: string;
                         /** @description Exactly what is signed. */
@@ -6054,7 +6257,7 @@ export interface operations {
                     "application/json": {
                         request_id: string;
                         /** @enum {string} */
-                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
+                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
                         /** @description The person, machine or token that it is about. */
                         target: string;
                         /** @description Exactly what is signed. */
@@ -6219,7 +6422,7 @@ export interface operations {
                     "application/json": {
                         request_id: string;
                         /** @enum {string} */
-                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
+                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
                         /** @description The person, machine or token that it is about. */
                         target: string;
                         /** @description Exactly what is signed. */
@@ -6291,7 +6494,7 @@ export interface operations {
                     "application/json": {
                         request_id: string;
                         /** @enum {string} */
-                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
+                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
                         /** @description The person, machine or token that it is about. */
                         target: string;
                         /** @description Exactly what is signed. */
@@ -6408,7 +6611,7 @@ export interface operations {
                     "application/json": {
                         request_id: string;
                         /** @enum {string} */
-                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
+                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
                         /** @description The person, machine or token that it is about. */
                         target: string;
                         /** @description Exactly what is signed. */
@@ -6460,7 +6663,7 @@ export interface operations {
                         token?: {
                             id: string;
                             name: string;
-                            operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
+                            operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
                             /** @description The funds that it may speak of; absent for every fund. */
                             funds?: string[];
                             /** @description The logins of NATS that speak for it. */
@@ -6782,7 +6985,7 @@ export interface operations {
                  */
                 "application/json": {
                     /** @enum {string} */
-                    action: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
+                    action: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
                     /** @description The action's own parameters, exactly as they will be sent; the proof opens only these. */
                     parameters: {
                         [key: string]: unknown;
@@ -10399,6 +10602,350 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    reportRegulatoryEvent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event_type": "new_order",
+                 *       "order": {
+                 *         "order_id": "o-1042",
+                 *         "fund_id": "alpha",
+                 *         "symbol": "AAPL",
+                 *         "side": "BUY",
+                 *         "quantity": "10",
+                 *         "order_type": "LIMIT",
+                 *         "limit_price": "190.25",
+                 *         "tif": "DAY",
+                 *         "broker": "paper",
+                 *         "asset_class": "EQUITY"
+                 *       },
+                 *       "details": {
+                 *         "event_id": "o-1042-new",
+                 *         "event_timestamp": "2026-11-13T14:30:00.000001Z"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description new_order, order_received, child_order, order_routed, route_rejected, order_modified, route_modified, order_cancelled, route_cancelled, fill or fill_busted.
+                     * @enum {string}
+                     */
+                    event_type: "new_order" | "order_received" | "child_order" | "order_routed" | "route_rejected" | "order_modified" | "route_modified" | "order_cancelled" | "route_cancelled" | "fill" | "fill_busted";
+                    /** @description The order's terms after the event. */
+                    order: {
+                        /** @description Must not have been seen in the last 5 minutes, in any fund. */
+                        idempotency_key?: string;
+                        /** @description Identifies the order in gate events and in the audit chain. */
+                        order_id?: string;
+                        fund_id?: string;
+                        strategy_id?: string;
+                        /** @description Canonical: AAPL, BTC-USD. */
+                        symbol?: string;
+                        /** @description BUY, SELL, SELL_SHORT or BUY_TO_COVER. */
+                        side?: string;
+                        /**
+                         * Format: decimal
+                         * @description Decimal, units of the instrument, above zero.
+                         */
+                        quantity?: string;
+                        /** @description MARKET, LIMIT, STOP or STOP_LIMIT. */
+                        order_type?: string;
+                        /**
+                         * Format: decimal
+                         * @description Decimal, price per unit; needed by LIMIT and STOP_LIMIT.
+                         */
+                        limit_price?: string;
+                        /**
+                         * Format: decimal
+                         * @description Decimal, price per unit; needed by STOP and STOP_LIMIT.
+                         */
+                        stop_price?: string;
+                        /** @description DAY, GTC, IOC, FOK or GTD. */
+                        tif?: string;
+                        /**
+                         * Format: date-time
+                         * @description RFC 3339; the end of a GTD order.
+                         */
+                        expires_at?: string;
+                        /** @description paper, alpaca or ccxt:<exchange>. */
+                        broker?: string;
+                        /** @description EQUITY, CRYPTO or OPTION. */
+                        asset_class?: string;
+                        /** @description In the order's currency; computed from quantity and price when absent. */
+                        notional?: number;
+                        venue?: string;
+                        /** @description The instrument's currency when absent. */
+                        currency?: string;
+                        /** @description Free text; authority comes from the caller's identity, never from here. */
+                        actor?: string;
+                        thesis?: string;
+                        /** @description A claim that the order only shrinks the position; the engine proves it or denies. */
+                        reduce_only?: boolean;
+                        /**
+                         * Format: date-time
+                         * @description RFC 3339.
+                         */
+                        created_at?: string;
+                        /** @description Ask without spending anything, not even the key. */
+                        dry_run?: boolean;
+                    };
+                    /** @description Where it happened; the order's venue when empty. */
+                    venue?: string;
+                    /** @description Who wanted it, as a claim. */
+                    actor?: string;
+                    /** @description What a regime wants beyond the order: docs/filings.md lists the members, and no other is taken. */
+                    details?: {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "submissions": [
+                     *         {
+                     *           "regime": "CAT",
+                     *           "submission_date": "2026-11-20",
+                     *           "line": 1,
+                     *           "status": "WRITTEN",
+                     *           "record_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "filing_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "deadline": "2026-11-17T14:30:00.000000Z",
+                     *           "late": false,
+                     *           "code": "POSITION_LIMIT",
+                     *           "reason": "As agreed on the desk."
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RegulatoryReceipt"];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    listFilings: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only of this fund; all when absent.
+                 * @example alpha
+                 */
+                fund_id?: string;
+                /** @description Only of this regime. */
+                regime?: "CAT";
+                /** @description Only of this submission date. */
+                date?: string;
+                /** @description Continue after this filing_id. */
+                after?: string;
+                /** @description At most this many, 100 when absent; the next page is in the Link header. */
+                count_max?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "filing_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "regime": "text",
+                     *         "fund_id": "alpha",
+                     *         "mode": "LIVE",
+                     *         "submission_date": "2026-11-20",
+                     *         "state": "OPEN",
+                     *         "records": 1,
+                     *         "quarantined": 1,
+                     *         "late": 1,
+                     *         "deadline": "2026-11-17T14:30:00.000000Z",
+                     *         "repair_by": "2026-11-17T14:30:00.000000Z"
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["Filing"][];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    readFiling: {
+        parameters: {
+            query?: {
+                /** @description From this line on. */
+                from_line?: number;
+                /** @description Lines of what was put aside, instead of those of the file. */
+                quarantined?: boolean;
+                /**
+                 * @description At most this many, 100 when absent.
+                 * @example 5
+                 */
+                count_max?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description cat.alpha.2026-11-13.000001
+                 * @example cat.alpha.2026-11-13.000001
+                 */
+                filing_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "filing_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *       "from_line": 1,
+                     *       "lines": [
+                     *         "text"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FilingContent"];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    listFilingRecords: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only of this fund; all when absent.
+                 * @example alpha
+                 */
+                fund_id?: string;
+                /** @description Only of this regime. */
+                regime?: "CAT";
+                /** @description Only of this submission date. */
+                date?: string;
+                /** @description Only of this order. */
+                order_id?: string;
+                /** @description Only those that are in a file, or only those that were put aside. */
+                status?: "WRITTEN" | "QUARANTINED";
+                /** @description Only this one. */
+                record_id?: string;
+                /** @description Continue after this record_id. */
+                after?: string;
+                /** @description At most this many, 100 when absent; the next page is in the Link header. */
+                count_max?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "record_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "filing_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "regime": "text",
+                     *         "fund_id": "alpha",
+                     *         "submission_date": "2026-11-20",
+                     *         "status": "WRITTEN",
+                     *         "line": 1,
+                     *         "type": "text",
+                     *         "event_type": "text",
+                     *         "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "source": "text",
+                     *         "event_at": "2026-11-17T14:30:00.000000Z",
+                     *         "recorded_at": "2026-11-17T14:30:00.000000Z",
+                     *         "deadline": "2026-11-17T14:30:00.000000Z",
+                     *         "late": false,
+                     *         "record": "text",
+                     *         "errors": [
+                     *           {
+                     *             "code": "POSITION_LIMIT",
+                     *             "field": "text",
+                     *             "sentence": "The largest share of a fund that one position may be."
+                     *           }
+                     *         ]
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["FiledRecord"][];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
     listParked: {
         parameters: {
             query?: {
@@ -10935,7 +11482,7 @@ export interface operations {
                     "application/json": {
                         request_id: string;
                         /** @enum {string} */
-                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
+                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
                         /** @description The person, machine or token that it is about. */
                         target: string;
                         /** @description Exactly what is signed. */
@@ -11056,7 +11603,7 @@ export interface operations {
                     "application/json": {
                         request_id: string;
                         /** @enum {string} */
-                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
+                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
                         /** @description The person, machine or token that it is about. */
                         target: string;
                         /** @description Exactly what is signed. */
@@ -11108,7 +11655,7 @@ export interface operations {
                         token?: {
                             id: string;
                             name: string;
-                            operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
+                            operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
                             /** @description The funds that it may speak of; absent for every fund. */
                             funds?: string[];
                             /** @description The logins of NATS that speak for it. */
@@ -15378,7 +15925,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
+                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
                         /** @description The funds that it may speak of; absent for every fund. */
                         funds?: string[];
                         /** @description The logins of NATS that speak for it. */
@@ -15450,7 +15997,7 @@ export interface operations {
                     /** @description How the machine stands in records: `service:<name>`. */
                     name: string;
                     /** @description What the token may do, by the names of the table of authority. */
-                    operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
+                    operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
                     /** @description The funds that the token may speak of; every fund when absent. */
                     funds?: string[];
                     /** @description The logins of NATS that speak for the token: what they publish is its own. */
@@ -15503,7 +16050,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
+                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
                         /** @description The funds that it may speak of; absent for every fund. */
                         funds?: string[];
                         /** @description The logins of NATS that speak for it. */
@@ -15567,7 +16114,7 @@ export interface operations {
                     "application/json": {
                         request_id: string;
                         /** @enum {string} */
-                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
+                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
                         /** @description The person, machine or token that it is about. */
                         target: string;
                         /** @description Exactly what is signed. */
@@ -15652,7 +16199,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
+                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
                         /** @description The funds that it may speak of; absent for every fund. */
                         funds?: string[];
                         /** @description The logins of NATS that speak for it. */
@@ -15771,7 +16318,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
+                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
                         /** @description The funds that it may speak of; absent for every fund. */
                         funds?: string[];
                         /** @description The logins of NATS that speak for it. */
@@ -15835,7 +16382,7 @@ export interface operations {
                     "application/json": {
                         request_id: string;
                         /** @enum {string} */
-                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
+                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
                         /** @description The person, machine or token that it is about. */
                         target: string;
                         /** @description Exactly what is signed. */

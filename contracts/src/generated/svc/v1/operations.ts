@@ -13,26 +13,51 @@ export const protobufFileName = "svc/v1/operations.proto";
 /** Halts, the audit chain and regulatory reporting. */
 
 export interface RegulatoryEvent {
-  /** As the regime names it, for example new_order. */
+  /**
+   * new_order, order_received, child_order, order_routed, route_rejected, order_modified, route_modified, order_cancelled, route_cancelled, fill or
+   * fill_busted.
+   */
   event_type: string;
-  order?: Order | undefined;
+  /** The order's terms after the event. */
+  order?:
+    | Order
+    | undefined;
+  /** Where it happened; the order's venue when empty. */
   venue: string;
+  /** Who wanted it, as a claim. */
   actor: string;
-  /** What a regime wants beyond the order. */
+  /** What a regime wants beyond the order: docs/filings.md lists the members, and no other is taken. */
   details?: { [key: string]: any } | undefined;
 }
 
 export interface RegulatoryReceipt {
-  /** One per regime that took the event: CAT, OATS, MIFID-II. */
+  /** One for each regime that the fund is enabled for; none is enabled by default. */
   submissions: RegulatorySubmission[];
 }
 
 export interface RegulatorySubmission {
+  /** CAT. */
   regime: string;
   /** The submission file's date: 2026-11-15. */
   submission_date: string;
-  /** Position in that day's file, from 0. */
+  /** Position in that day's file, from 0; of what is quarantined in the file beside it. */
   line: number;
+  /** Of what is NOT_REPORTABLE nothing is kept. */
+  status: string;
+  /** Empty for what is NOT_REPORTABLE. */
+  record_id: string;
+  /** The submission file that it is in; empty for what is NOT_REPORTABLE. */
+  filing_id: string;
+  /** Until when the regulator has it in time. */
+  deadline?:
+    | string
+    | undefined;
+  /** It was recorded after that. */
+  late: boolean;
+  /** Of what is quarantined or not reportable: why. The regulator's number of the error, or a code of docs/codes.md; empty otherwise. */
+  code: string;
+  /** The same in sentences. */
+  reason: string;
 }
 
 function createBaseRegulatoryEvent(): RegulatoryEvent {
@@ -172,7 +197,18 @@ export const RegulatoryReceipt: MessageFns<RegulatoryReceipt> = {
 };
 
 function createBaseRegulatorySubmission(): RegulatorySubmission {
-  return { regime: "", submission_date: "", line: 0 };
+  return {
+    regime: "",
+    submission_date: "",
+    line: 0,
+    status: "",
+    record_id: "",
+    filing_id: "",
+    deadline: undefined,
+    late: false,
+    code: "",
+    reason: "",
+  };
 }
 
 export const RegulatorySubmission: MessageFns<RegulatorySubmission> = {
@@ -185,6 +221,27 @@ export const RegulatorySubmission: MessageFns<RegulatorySubmission> = {
     }
     if (message.line !== 0) {
       writer.uint32(24).uint64(message.line);
+    }
+    if (message.status !== "") {
+      writer.uint32(34).string(message.status);
+    }
+    if (message.record_id !== "") {
+      writer.uint32(42).string(message.record_id);
+    }
+    if (message.filing_id !== "") {
+      writer.uint32(50).string(message.filing_id);
+    }
+    if (message.deadline !== undefined) {
+      writer.uint32(58).string(message.deadline);
+    }
+    if (message.late !== false) {
+      writer.uint32(64).bool(message.late);
+    }
+    if (message.code !== "") {
+      writer.uint32(74).string(message.code);
+    }
+    if (message.reason !== "") {
+      writer.uint32(82).string(message.reason);
     }
     return writer;
   },
@@ -224,6 +281,62 @@ export const RegulatorySubmission: MessageFns<RegulatorySubmission> = {
             }
 
             message.line = longToNumber(reader.uint64());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.status = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.record_id = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.filing_id = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.deadline = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.late = reader.bool();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.code = reader.string();
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.reason = reader.string();
             continue;
           }
         }

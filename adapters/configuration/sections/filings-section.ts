@@ -1,0 +1,51 @@
+// What the configuration says of regulatory reporting: of each fund under `compliance`, and of the platform under `filings`. Everything is off by default.
+import { z } from "zod";
+import { catChoices } from "../../../core/filings/cat/choices.ts";
+import { key } from "../key-facts.ts";
+import { path, pathExpected, section, text } from "../key-forms.ts";
+
+const destinationTypes = ["D", "E", "F", "N", "O"] as const;
+
+/** Identity that a regulator would refuse is said when a record is made or a file sealed: nobody's platform fails to start for it. */
+const identity = (lengthMax: number, sentence: string, whenAbsent = "none") =>
+  key(text(lengthMax).optional(), { sentence, expected: `text of 1 to ${lengthMax} characters`, whenAbsent });
+
+const word = (name: string, standard: string, sentence: string) =>
+  key(z.enum(catChoices[name] ?? []).default(standard), { sentence });
+
+const destination = section({
+  type: key(z.enum(destinationTypes), {
+    sentence: "E for an exchange, F or O for a firm, N for a broker abroad, D for a display facility.",
+  }),
+  id: identity(16, "The exchange's id at CAT, such as NSDQ, or a firm's `CRD:IMID`."),
+  session: identity(40, "The session by which orders go to an exchange; CAT refuses a route to one without it."),
+  exch_origin_code: identity(4, "Of options at an exchange: the origin code that orders carry there."),
+});
+
+export const compliance = section({
+  cat_enabled: key(z.boolean().default(false), { sentence: "Whether this fund's events are reported to CAT." }),
+  cat_subscriber_id: key(text(64).optional(), {
+    sentence: "The CAT submitter id, which is a number; needed when CAT reporting is on.",
+    expected: "text of 1 to 64 characters",
+    whenAbsent: "none",
+  }),
+  cat_reporter_imid: identity(16, "The CAT reporter IMID: 1 to 7 capitals or digits."),
+  cat_crd: identity(16, "The reporter's CRD number, which stands before its IMID in records of routes."),
+  cat_fdid: identity(128, "The firm designated id of the fund's account, at most 40 characters.", "the fund's id"),
+  cat_account_holder_type: word(
+    "accountHolderType",
+    "A",
+    "Whose account it is, in CAT's letters; A is an institution's.",
+  ),
+  cat_dept_type: word("deptType", "A", "Which department takes the fund's orders, in CAT's words; A is agency."),
+  cat_destinations: z.record(text(200), destination).default({}),
+});
+
+export const filings = section({
+  dir: key(path().optional(), {
+    sentence: "The folder of submission files; it is made with the first line that is written.",
+    environment: "PORTCULLIS_FILINGS_DIR",
+    expected: pathExpected("a folder"),
+    whenAbsent: "`filings` in the data folder",
+  }),
+});

@@ -1,0 +1,29 @@
+// Why a record is put aside instead of being reported, and why an event is not taken. What has a number of the regulator's own carries that number.
+import { type AnswerCode, denial } from "./shape.ts";
+
+export const filingDenials = {
+  FILING_EVENT_CHANGED: denial(
+    "The event was recorded before under the same event_id with other content; the first one counts.",
+    "ABORTED",
+  ),
+  FILING_ORDER_ELSEWHERE: denial(
+    "The order is recorded by itself, from what order management publishes: it is not reported by call as well.",
+    "FAILED_PRECONDITION",
+  ),
+  FILING_FIELD_MISSING: denial("A record has no value for a field that the regime requires.", "FAILED_PRECONDITION"),
+  FILING_FIELD_INVALID: denial("A field of a record holds what the regime does not take.", "FAILED_PRECONDITION"),
+  FILING_ORDER_UNKNOWN: denial("A record names an order of which no record says how it began.", "FAILED_PRECONDITION"),
+  FILING_ORDER_KNOWN: denial("An order is reported as new that was reported before.", "FAILED_PRECONDITION"),
+  FILING_DESTINATION_UNKNOWN: denial(
+    "A route goes to a venue or broker that the fund's `compliance.cat_destinations` does not have.",
+    "FAILED_PRECONDITION",
+  ),
+  FILING_IDENTITY_INCOMPLETE: denial(
+    "The fund's configuration lacks what the regime identifies it by.",
+    "FAILED_PRECONDITION",
+  ),
+  FILING_NOT_REPORTABLE: denial(
+    "The regime takes no such event, of anybody or of this reporter; nothing is kept.",
+    "FAILED_PRECONDITION",
+  ),
+} as const satisfies Readonly<Record<string, AnswerCode>>;

@@ -1,0 +1,164 @@
+// What is reported to a regulator: the events of an order's life as they are told to us, the records that are made of them, and what the audit log keeps.
+import { z } from "zod";
+import type { Instant } from "../instant.ts";
+import {
+  countNumber,
+  currencyText,
+  dateText,
+  decimalText,
+  hashText,
+  idText,
+  instantText,
+  lineText,
+  nameText,
+  nonNegativeDecimalText,
+  positiveDecimalText,
+  symbolText,
+} from "./fields.ts";
+import { assetClass, fundMode, type OrderState, orderType, side, tif } from "./values.ts";
+
+export const filingRegime = z.enum(["CAT"]);
+export type FilingRegime = z.infer<typeof filingRegime>;
+
+/** What can happen to an order that a regulator may want to know. */
+export const filedEventType = z.enum([
+  "new_order",
+  "order_received",
+  "child_order",
+  "order_routed",
+  "route_rejected",
+  "order_modified",
+  "route_modified",
+  "order_cancelled",
+  "route_cancelled",
+  "fill",
+  "fill_busted",
+]);
+export type FiledEventType = z.infer<typeof filedEventType>;
+
+/** The terms of an order after the event; what else an order has is no part of a record. */
+export const filedOrder = z.object({
+  order_id: idText,
+  fund_id: idText,
+  symbol: symbolText,
+  side,
+  quantity: positiveDecimalText,
+  order_type: orderType,
+  limit_price: decimalText.optional(),
+  stop_price: decimalText.optional(),
+  tif,
+  expires_at: instantText.optional(),
+  broker: nameText,
+  asset_class: assetClass,
+  venue: nameText.optional(),
+  currency: currencyText.optional(),
+});
+export type FiledOrder = z.infer<typeof filedOrder>;
+
+/** What an event says beyond its order: these and no others. */
+export const filedDetails = z.strictObject({
+  /** Names the event for its source: the same one again is the same event. */
+  event_id: lineText(200).min(1).optional(),
+  /** When it happened; now when absent. */
+  event_timestamp: instantText.optional(),
+  /** Of a child order: the order that it is a part of. */
+  parent_order_id: idText.optional(),
+  /** How the route is called where it was sent to; the order's id when absent. */
+  routed_order_id: lineText(128).min(1).optional(),
+  /** Of a modified route: how it was called before, where that changed. */
+  prior_routed_order_id: lineText(128).min(1).optional(),
+  cancel_quantity: positiveDecimalText.optional(),
+  leaves_quantity: nonNegativeDecimalText.optional(),
+  fill_id: idText.optional(),
+  quantity: positiveDecimalText.optional(),
+  price: decimalText.optional(),
+  /** C for the customer, F for the firm. */
+  initiator: z.enum(["C", "F"]).optional(),
+  /** Of an order that another reporter sent: whose it is. */
+  sender_imid: lineText(16).min(1).optional(),
+  sender_type: z.enum(["E", "F", "O"]).optional(),
+  open_close: z.enum(["Open", "Close"]).optional(),
+  trading_session: z.enum(["FOR", "PRE", "PREREG", "REG", "REGPOST", "POST", "PREPOST", "ALL"]).optional(),
+});
+export type FiledDetails = z.infer<typeof filedDetails>;
+
+/** A record was written down: into the day's submission file, or aside because the regulator would refuse it. */
+export const filingRecorded = z.object({
+  record_id: lineText(200),
+  regime: filingRegime,
+  fund_id: idText,
+  mode: fundMode,
+  submission_date: dateText,
+  /** Its place in the file, from 0. */
+  line: countNumber,
+  status: z.enum(["WRITTEN", "QUARANTINED"]),
+  /** As the regime names the event. */
+  type: z.string().max(16),
+  order_id: idText,
+  /** Who reported it. */
+  source: lineText(200).min(1),
+  event_at: instantText,
+  deadline: instantText,
+  late: z.boolean(),
+  /** Of the line's bytes, its end not among them. */
+  sha256: hashText,
+  /** Of one that is quarantined: why. */
+  code: z.string().max(64).optional(),
+  at: instantText,
+});
+
+/** Where CAT says that orders to a venue or broker go. */
+export interface CatDestination {
+  /** A display facility, an exchange, a firm (F, O), or a broker abroad. */
+  readonly type: "D" | "E" | "F" | "N" | "O";
+  /** The exchange's id, or `CRD:IMID` of a firm; none for a broker abroad. */
+  readonly id?: string | undefined;
+  /** The session by which orders go to an exchange. */
+  readonly session?: string | undefined;
+  /** Of options at an exchange. */
+  readonly exch_origin_code?: string | undefined;
+}
+
+/** What a fund's configuration says for its CAT records. */
+export interface CatSettings {
+  readonly imid?: string | undefined;
+  readonly crd?: string | undefined;
+  readonly fdid: string;
+  readonly accountHolderType: string;
+  readonly deptType: string;
+  /** By venue or broker. */
+  readonly destinations: Readonly<Record<string, CatDestination>>;
+}
+
+/** What an order's life is made of, as order management published it. `id` is the event's. */
+export type LifeStep =
+  | {
+      readonly kind: "created";
+      readonly id: string;
+      readonly at: Instant;
+      readonly order: FiledOrder;
+      /** A foreign system may not tell that it sends an order, only that it works. */
+      readonly isForeign?: boolean | undefined;
+    }
+  | {
+      readonly kind: "moved";
+      readonly id: string;
+      readonly at: Instant;
+      readonly to: OrderState;
+      readonly filledQuantity: string;
+      /** Terms, where they changed or the order went out. */
+      readonly terms?: Partial<Pick<FiledOrder, "quantity" | "limit_price" | "stop_price">> | undefined;
+      readonly parentOrderId?: string | undefined;
+      readonly code?: string | undefined;
+    }
+  | { readonly kind: "filled"; readonly id: string; readonly at: Instant }
+  /** A slice of it was taken in. */
+  | { readonly kind: "sliced"; readonly id: string; readonly at: Instant };
+
+/** A fund was enabled for a regime, or it is not any more. */
+export const filingSwitched = z.object({
+  regime: filingRegime,
+  fund_id: idText,
+  enabled: z.boolean(),
+  at: instantText,
+});

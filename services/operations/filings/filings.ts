@@ -1,0 +1,132 @@
+// Filings: the events that regulators want of the funds that are enabled for them, and what is shown of their records.
+//
+//  1. Where no fund is enabled nothing runs and nothing is written: not a file, not a folder, not an entry, and no subscription holds back the outbox.
+//  2. A file that could not be written, or that somebody cut, catches up by itself: all of them at the start, and every half minute while one is behind.
+import type { FilingDay, FilingFile } from "../../../ports/filing-records.ts";
+import type { RpcService } from "../../../ports/rpc.ts";
+import { oneAtATime } from "../../reference/one-at-a-time.ts";
+import { referenceReader } from "../../reference/reference-view.ts";
+import { type Loop, startLoop } from "../../shared/loop.ts";
+import type { ServicePorts } from "../../shared/service.ts";
+import { breathe } from "../../shared/waiting.ts";
+import { createWorkerAlarms } from "../worker-alarms.ts";
+import { bringFile } from "./bring-file.ts";
+import { createFileImages } from "./file-images.ts";
+import type { FilingParts } from "./filing-parts.ts";
+import { filingQueries } from "./filing-queries.ts";
+import { hearOrders, ordersSubscription, tellBacklog } from "./hear-orders.ts";
+import { reportEvent } from "./report-event.ts";
+import { noteSwitches } from "./switches.ts";
+
+interface RunningFilings {
+  /** Of the service Operations. */
+  readonly handlers: RpcService["handlers"];
+  /** What is shown of them. */
+  readonly queries: RpcService;
+  stop(): Promise<void>;
+}
+
+const lookEveryMs = 30_000;
+const daysPage = 200;
+/** Files that wait for their lines; beyond, all of them are looked through. */
+const touchedMax = 1_000;
+
+export async function startFilings(ports: ServicePorts): Promise<RunningFilings> {
+  const parts = partsOf(ports);
+  const enabled = Object.keys(ports.settings.filings?.funds ?? {});
+  const { wasEnabled } = await noteSwitches(ports, enabled);
+  const queries = filingQueries(ports);
+  if (enabled.length === 0) {
+    // Whatever it had not heard is not wanted any more.
+    if (wasEnabled) await ports.bus.forget(ordersSubscription);
+    const handlers = { ReportRegulatoryEvent: reportEvent(parts, () => undefined) };
+    return { handlers, queries, stop: async () => undefined };
+  }
+  const files = keepFiles(parts, enabled, ports);
+  const handlers = { ReportRegulatoryEvent: reportEvent(parts, files.touched) };
+  const reader = referenceReader(ports.referenceData);
+  const hearing = await hearOrders(parts, { bus: ports.bus, reader, touched: files.touched });
+  const what = { failing: "whether filings stand still cannot be seen", working: "filings are watched again" };
+  const watching = startLoop({
+    ports,
+    what,
+    firstAfterMs: lookEveryMs,
+    run: async () => {
+      await tellBacklog(parts, hearing);
+      return lookEveryMs;
+    },
+  });
+  return {
+    handlers,
+    queries,
+    async stop() {
+      await hearing.close();
+      await watching.stop();
+      await files.stop();
+    },
+  };
+}
+
+function partsOf(ports: ServicePorts): FilingParts {
+  return {
+    ports,
+    images: createFileImages(ports.store, ports.filingFiles),
+    alarms: createWorkerAlarms(ports),
+    sha256: (text) => Array.from(ports.sha256(text), (byte) => byte.toString(16).padStart(2, "0")).join(""),
+    inTurn: oneAtATime(),
+  };
+}
+
+interface KeptFiles {
+  touched(file: FilingFile): void;
+  stop(): Promise<void>;
+}
+
+/** Brings on the files that have lines to come; all of them at first, and after one could not be written. */
+function keepFiles(parts: FilingParts, fundIds: readonly string[], ports: ServicePorts): KeptFiles {
+  const waiting = new Map<string, FilingFile>();
+  let isAllDue = true;
+  const what = { failing: "submission files cannot be written", working: "submission files can be written again" };
+  const loop: Loop = startLoop({ ports, what, firstAfterMs: 0, run: bringAll });
+
+  async function bringAll(ending: AbortSignal): Promise<number | undefined> {
+    const due = isAllDue ? everyFile(ports, fundIds, ending) : [...waiting.values()];
+    isAllDue = false;
+    waiting.clear();
+    for await (const file of due) {
+      if (ending.aborted) return undefined;
+      if ((await bringFile(parts, file)) === undefined) isAllDue = true;
+      await breathe(ports.timers);
+    }
+    return isAllDue ? lookEveryMs : undefined;
+  }
+
+  return {
+    touched(file) {
+      const { regime, fundId, date, status } = file;
+      if (waiting.size >= touchedMax) isAllDue = true;
+      else waiting.set(JSON.stringify([regime, fundId, date, status]), file);
+      loop.wake();
+    },
+    stop: () => loop.stop(),
+  };
+}
+
+async function* everyFile(
+  { store }: Pick<ServicePorts, "store">,
+  fundIds: readonly string[],
+  ending: AbortSignal,
+): AsyncGenerator<FilingFile> {
+  for (const fundId of fundIds) {
+    for (let after: FilingDay | undefined; !ending.aborted; ) {
+      const query = { fundId, countMax: daysPage, ...(after !== undefined && { after }) };
+      const days = await store.transact("filings.look", (unit) => unit.filings.days(query), { isOneStatement: true });
+      for (const { regime, date, written, quarantined } of days) {
+        if (written > 0) yield { regime, fundId, date, status: "WRITTEN" };
+        if (quarantined > 0) yield { regime, fundId, date, status: "QUARANTINED" };
+      }
+      after = days.at(-1);
+      if (days.length < daysPage) break;
+    }
+  }
+}

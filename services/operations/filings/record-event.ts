@@ -1,0 +1,117 @@
+// Makes the record of an event, in a unit of work: a row, and the event that tells of it, or nothing where the regime takes no such event.
+import { format, type Instant } from "../../../contracts/src/instant.ts";
+import type { CatSettings } from "../../../contracts/src/records/filing.ts";
+import { subjects } from "../../../contracts/src/subjects.ts";
+import { catRecordOf } from "../../../core/filings/cat/cat.ts";
+import { catDeadline } from "../../../core/filings/deadlines.ts";
+import { easternDate } from "../../../core/filings/eastern-time.ts";
+import { recordId } from "../../../core/filings/names.ts";
+import {
+  beginnings,
+  type HexSha256,
+  type KnownOrder,
+  type KnownOrders,
+  type RegimeRecord,
+  type RegulatoryEvent,
+} from "../../../core/filings/regulatory-event.ts";
+import type { FilingFile, FilingRecord } from "../../../ports/filing-records.ts";
+import type { UnitOfWork } from "../../../ports/store.ts";
+import { regime } from "./filing-parts.ts";
+
+export interface EventToRecord {
+  readonly event: RegulatoryEvent;
+  /** Of what was said, to tell the same event from another under its name. */
+  readonly contentHash: string;
+  readonly cat: CatSettings;
+  readonly source: string;
+  readonly mode: FilingRecord["mode"];
+  readonly now: Instant;
+}
+
+/** What is new, or why nothing is kept. */
+export async function recordEvent(
+  unit: UnitOfWork,
+  given: EventToRecord,
+  sha256: HexSha256,
+): Promise<{ readonly record: FilingRecord } | { readonly notReportable: string }> {
+  const made = catRecordOf(given.event, given.cat, await knownOrders(unit, given.event), sha256);
+  if (made.status === "NOT_REPORTABLE") return { notReportable: made.reason };
+  const next = await rowOf(unit, made, given);
+  await unit.filings.insert(next);
+  await unit.events.publish(subjects.filingRecorded, {
+    record_id: next.recordId,
+    regime,
+    fund_id: next.fundId,
+    mode: next.mode,
+    submission_date: next.date,
+    line: next.line,
+    status: next.status,
+    type: next.type,
+    order_id: next.orderId,
+    source: next.source,
+    event_at: format(next.eventAt),
+    deadline: format(next.deadline),
+    late: next.late,
+    sha256: sha256(next.text),
+    ...(next.mistakes[0] !== undefined && { code: next.mistakes[0].code }),
+    at: format(next.recordedAt),
+  });
+  return { record: next };
+}
+
+async function rowOf(
+  unit: UnitOfWork,
+  made: Exclude<RegimeRecord, { readonly status: "NOT_REPORTABLE" }>,
+  { event, contentHash, source, mode, now }: EventToRecord,
+): Promise<FilingRecord> {
+  const { order } = event;
+  const file: FilingFile = { regime, fundId: order.fund_id, date: easternDate(event.at), status: made.status };
+  const line = await unit.filings.lineCount(file);
+  const id = recordId({ ...file, line });
+  const deadline = catDeadline(event.at);
+  const mistakes = made.status === "QUARANTINED" ? made.mistakes : [];
+  return {
+    ...file,
+    recordId: id,
+    line,
+    eventKey: event.key,
+    contentHash,
+    orderId: order.order_id,
+    symbol: order.symbol,
+    eventType: event.type,
+    eventAt: event.at,
+    recordedAt: now,
+    source,
+    mode,
+    type: made.type,
+    deadline,
+    late: now > deadline,
+    text: made.status === "WRITTEN" ? made.line : asideLine(id, event, made.type, mistakes),
+    mistakes,
+  };
+}
+
+/** A line of the file of what was put aside: for people, not for the regulator. */
+function asideLine(id: string, event: RegulatoryEvent, type: string, mistakes: FilingRecord["mistakes"]): string {
+  const { type: eventType, at, order, details } = event;
+  return JSON.stringify({
+    record_id: id,
+    event_type: eventType,
+    type,
+    at: format(at),
+    errors: mistakes,
+    order,
+    details,
+  });
+}
+
+async function knownOrders(unit: UnitOfWork, { order, details }: RegulatoryEvent): Promise<KnownOrders> {
+  const find = async (orderId: string | undefined): Promise<KnownOrder | undefined> => {
+    if (orderId === undefined) return undefined;
+    const found = await unit.filings.beginning(regime, order.fund_id, orderId, beginnings);
+    if (found === undefined) return undefined;
+    const { symbol, eventAt: beganAt, eventType } = found;
+    return { orderId, symbol, beganAt, isChild: eventType === "child_order" };
+  };
+  return { order: await find(order.order_id), parent: await find(details.parent_order_id) };
+}

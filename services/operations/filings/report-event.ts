@@ -1,0 +1,132 @@
+// ReportRegulatoryEvent: an event of an order's life becomes a record of every regime that its fund is enabled for.
+//
+//  1. A record and the event that tells of it are written in one transaction, and its line is in the day's file before the answer leaves.
+//  2. The same event again is the same line and answer; other content under its name is refused. What is not reportable leaves nothing.
+//  3. An order that the platform was asked about is its asker's to report on, any other is the source's that first reported on it.
+//  4. A fund for which nothing is enabled is answered with an empty list, and not a byte is written for it.
+import { Fault } from "../../../contracts/src/fault.ts";
+import type {
+  RegulatoryReceipt,
+  RegulatorySubmission,
+  RegulatoryEvent as Wire,
+} from "../../../contracts/src/generated/svc/v1/operations.ts";
+import { format } from "../../../contracts/src/instant.ts";
+import { easternDate } from "../../../core/filings/eastern-time.ts";
+import { filingId, firstNumber } from "../../../core/filings/names.ts";
+import type { RegulatoryEvent } from "../../../core/filings/regulatory-event.ts";
+import type { FilingFile, FilingRecord } from "../../../ports/filing-records.ts";
+import type { DeniedAnswer, RpcCall } from "../../../ports/rpc.ts";
+import { noSuchFund } from "../../shared/must-know-fund.ts";
+import { ownersOf } from "../../shared/order-owners.ts";
+import { bringFile, tellQuarantined } from "./bring-file.ts";
+import { type FilingParts, regime } from "./filing-parts.ts";
+import { readRegulatoryEvent } from "./read-regulatory-event.ts";
+import { type EventToRecord, recordEvent } from "./record-event.ts";
+
+/** `behind` hears of a file that could not be written, and brings it on. */
+export function reportEvent(
+  parts: FilingParts,
+  behind: (file: FilingFile) => void,
+): (wire: Wire, call: RpcCall) => Promise<RegulatoryReceipt | DeniedAnswer> {
+  const { ports, sha256 } = parts;
+  const counted = ports.metrics.counter(
+    "portcullis_filing_records_total",
+    "Records for regulators, by what became of them.",
+    ["regime", "status"],
+  );
+  return async (wire, { identity }) => {
+    const now = ports.clock.now();
+    const source = identity.name;
+    const read = readRegulatoryEvent(wire, source, now, sha256);
+    const { fund_id: fundId, order_id: orderId } = read.event.order;
+    const { funds } = await ports.referenceData.read();
+    const fund = funds.find((one) => one.fund_id === fundId);
+    if (fund === undefined) throw new Fault("INVALID_ARGUMENT", noSuchFund(fundId), { retry: "never" });
+    const { owners } = (await ownersOf(ports, [orderId]))(orderId);
+    if (owners.length > 0 && !owners.includes(source)) return notYours(orderId);
+    const cat = ports.settings.filings?.funds[fundId]?.cat;
+    if (cat === undefined) return { submissions: [] };
+    const taken = await parts.inTurn(() => take(parts, { ...read, cat, source, mode: fund.mode, now }));
+    if (!("record" in taken)) return taken;
+    if (taken.isNew) counted.add(1, { regime, status: taken.record.status });
+    await mustBeInFile(parts, taken.record, behind);
+    if (taken.record.status === "QUARANTINED") await tellQuarantined(parts, taken.record);
+    return { submissions: [submissionOf(taken.record)] };
+  };
+}
+
+type Taken = { readonly record: FilingRecord; readonly isNew: boolean } | RegulatoryReceipt | DeniedAnswer;
+
+function take({ ports, sha256 }: FilingParts, given: EventToRecord): Promise<Taken> {
+  const { event, contentHash, source } = given;
+  const { fund_id: fundId, order_id: orderId } = event.order;
+  return ports.store.transact("filings.record", async (unit): Promise<Taken> => {
+    const before = await unit.filings.ofEvent(regime, fundId, event.key);
+    if (before !== undefined && before.contentHash !== contentHash) return changed(event);
+    if (before !== undefined) return { record: before, isNew: false };
+    const first = await unit.filings.firstSource(fundId, orderId);
+    if (first !== undefined && first !== source) return notYours(orderId);
+    const isHeard = (await unit.filingSteps.ofOrder(fundId, orderId, 1)).length > 0;
+    if (isHeard) return elsewhere(orderId);
+    const made = await recordEvent(unit, given, sha256);
+    if ("notReportable" in made) return { submissions: [notReportable(event, made.notReportable)] };
+    return { record: made.record, isNew: true };
+  });
+}
+
+async function mustBeInFile(
+  parts: FilingParts,
+  record: FilingRecord,
+  behind: (file: FilingFile) => void,
+): Promise<void> {
+  if ((await bringFile(parts, record)) === "IMAGE") return;
+  behind(record);
+  const sentence = `${record.recordId} is durable, and its line is not in the submission file yet.`;
+  throw new Fault("FILING_NOT_IN_FILE", sentence, { retry: "later" });
+}
+
+function submissionOf(of: FilingRecord): RegulatorySubmission {
+  const [first] = of.mistakes;
+  return {
+    regime: of.regime,
+    submission_date: of.date,
+    line: of.line,
+    status: of.status,
+    record_id: of.recordId,
+    filing_id: filingId(of.regime, of.fundId, of.date, firstNumber),
+    deadline: format(of.deadline),
+    late: of.late,
+    code: first?.code ?? "",
+    reason: of.mistakes.map(({ sentence }) => sentence).join(" "),
+  };
+}
+
+function notReportable({ at }: RegulatoryEvent, reason: string): RegulatorySubmission {
+  return {
+    regime,
+    submission_date: easternDate(at),
+    line: 0,
+    status: "NOT_REPORTABLE",
+    record_id: "",
+    filing_id: "",
+    late: false,
+    code: "FILING_NOT_REPORTABLE",
+    reason,
+  };
+}
+
+function notYours(orderId: string): DeniedAnswer {
+  const reason = `Order ${orderId} is another source's, which alone reports on it.`;
+  return { denial: { code: "ORDER_NOT_YOURS", reason } };
+}
+
+function elsewhere(orderId: string): DeniedAnswer {
+  const reason = `Order ${orderId} is recorded by itself, from what order management publishes.`;
+  return { denial: { code: "FILING_ORDER_ELSEWHERE", reason } };
+}
+
+function changed({ order, details }: RegulatoryEvent): DeniedAnswer {
+  const named = details.event_id === undefined ? "an event" : `event ${details.event_id}`;
+  const reason = `Of order ${order.order_id} ${named} was recorded before with other content.`;
+  return { denial: { code: "FILING_EVENT_CHANGED", reason } };
+}

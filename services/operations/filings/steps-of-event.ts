@@ -1,0 +1,75 @@
+// What an event of order management says of an order's life, as a regulator's records are made of it.
+import { type Instant, parse } from "../../../contracts/src/instant.ts";
+import { filedOrder, type LifeStep } from "../../../contracts/src/records/filing.ts";
+import type { Fill, OrderCreated, OrderTransition } from "../../../contracts/src/records/order.ts";
+import { subjects } from "../../../contracts/src/subjects.ts";
+import type { BusEvent } from "../../../ports/bus.ts";
+import type { KeptStep } from "../../../ports/filing-steps.ts";
+
+export const lifeSubjects: readonly string[] = [
+  subjects.ordersCreated.name,
+  subjects.ordersAccepted.name,
+  subjects.ordersRejected.name,
+  subjects.ordersUpdated.name,
+  subjects.ordersCancelled.name,
+  subjects.ordersExpired.name,
+  subjects.fillsCreated.name,
+];
+
+/** Of a slice also that its parent was sliced. Fills that are no trades are none. */
+export function stepsOfEvent(event: BusEvent, isForeign: boolean): readonly KeptStep[] {
+  const { id, subject, source } = event;
+  if (subject === subjects.fillsCreated.name) {
+    const { fund_id: fundId, order_id: orderId, kind, filled_at } = event.payload as Fill;
+    if (kind !== undefined && kind !== "TRADE") return [];
+    return [{ fundId, orderId, source, step: { kind: "filled", id, at: parse(filled_at) } }];
+  }
+  if (subject === subjects.ordersCreated.name) {
+    const created = event.payload as OrderCreated;
+    const step: LifeStep = {
+      kind: "created",
+      id,
+      at: receiptOf(event, created, isForeign),
+      order: filedOrder.parse(created),
+      ...(isForeign && { isForeign }),
+    };
+    return [{ fundId: created.fund_id, orderId: created.order_id, source, step }];
+  }
+  return movesOf(event, event.payload as OrderTransition);
+}
+
+function movesOf({ id, source }: BusEvent, moved: OrderTransition): readonly KeptStep[] {
+  const {
+    fund_id: fundId,
+    order_id: orderId,
+    parent_order_id: parentOrderId,
+    quantity,
+    limit_price,
+    stop_price,
+  } = moved;
+  const at = parse(moved.at);
+  const terms = quantity === undefined ? undefined : { quantity, ...present({ limit_price, stop_price }) };
+  const step: LifeStep = {
+    kind: "moved",
+    id,
+    at,
+    to: moved.to,
+    filledQuantity: moved.filled_quantity,
+    ...present({ terms, parentOrderId, code: moved.code }),
+  };
+  const own: KeptStep = { fundId, orderId, source, step, ...present({ parentOrderId }) };
+  if (parentOrderId === undefined) return [own];
+  return [{ fundId, orderId: parentOrderId, source, step: { kind: "sliced", id, at } }, own];
+}
+
+/** Our own order's event has the time of its receipt; a foreign one says when, unless that is later than it came. */
+function receiptOf({ at }: BusEvent, { created_at: claimed }: OrderCreated, isForeign: boolean): Instant {
+  const said = isForeign && claimed !== undefined ? parse(claimed) : at;
+  return said > at ? at : said;
+}
+
+function present<Members extends object>(members: Members): { [Name in keyof Members]?: NonNullable<Members[Name]> } {
+  return Object.fromEntries(Object.entries(members).filter(([, member]) => member !== undefined)) as {
+    [Name in keyof Members]?: NonNullable<Members[Name]>;
+  };
+}
