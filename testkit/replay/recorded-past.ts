@@ -270,7 +270,8 @@ async function multiply(
   return {
     fundId,
     from: momentText(from),
-    to: momentText(to),
+    // Behind the last one, which a period without its end leaves out.
+    to: momentText(to + 1_000),
     journalEntries: repetitions * journal.length,
     logEntries: repetitions * log.length,
     decisions: repetitions * decisions,
