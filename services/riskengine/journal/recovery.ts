@@ -136,7 +136,7 @@ export async function verifySnapshot(ports: Ports, options: VerifyOptions): Prom
     if (!folded.isWhole) return;
     const content = readSnapshot(snapshot);
     const [kept, computed] = [durablePart(content), durablePart(fresh.snapshot())];
-    const difference = firstDifference(kept, isWhole(content) ? computed : toldBy(kept, computed), "");
+    const difference = firstDifference(kept, isWhole(content) ? computed : shownBy(kept, computed), "");
     if (difference === undefined) {
       ports.log.info("the books equal their recomputation", { entries: folded.entryCount });
       return;
@@ -178,12 +178,12 @@ function durablePart({ funds, strategies, orders, blocks }: EngineSnapshot): Dur
 }
 
 /** A snapshot of an earlier version was not restored, and says less of an order: what it does not say is not compared. */
-function toldBy(kept: DurablePart, { orders, ...rest }: DurablePart): DurablePart {
-  const told = Object.entries(orders).map(([id, order]): [string, object] => {
+function shownBy(kept: DurablePart, { orders, ...rest }: DurablePart): DurablePart {
+  const shown = Object.entries(orders).map(([id, order]): [string, object] => {
     const names = new Set(Object.keys(kept.orders[id] ?? order));
     return [id, Object.fromEntries(Object.entries(order).filter(([name]) => names.has(name)))];
   });
-  return { ...rest, orders: Object.fromEntries(told) };
+  return { ...rest, orders: Object.fromEntries(shown) };
 }
 
 /** The path of the first place where two plain JSON values differ; keys of objects have no order. */
