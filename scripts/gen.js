@@ -154,7 +154,7 @@ async function writeReferences(work, out) {
 
 /** OpenAPI and the client. The routes are only looked at: one that used a part here would get an error that says so. */
 async function writeClient(work, out) {
-  const { gatewayRoutes, openApiOf } = await load(work, "edges/gateway/index.ts", "adapters/http/open-api.ts");
+  const { gatewayRoutes, openApiOf } = await load(work, "edges/gateway/index.ts", "scripts/documents/open-api.ts");
   const noParts = new Proxy(Object.freeze({}), {
     get: (_target, part) => {
       throw new Error(`a route uses ${String(part)} before any request came`);
@@ -176,7 +176,7 @@ async function writeClient(work, out) {
 async function writeContracts(work, out) {
   const { asyncApiDocument, streamFrames } = await load(
     work,
-    "contracts/src/async-api-document.ts",
+    "scripts/documents/async-api-document.ts",
     "contracts/src/stream-frames.ts",
   );
   const { reportDocumentSchema } = await load(work, "reports/document.ts");

@@ -1,6 +1,6 @@
 // The operations of the served documents, each with what its answers may be.
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
-import type { JsonSchema, Schemas } from "../../adapters/http/describe/json-schema.ts";
+import type { JsonSchema, Schemas } from "../../scripts/documents/describe/json-schema.ts";
 import { fetchOnNewConnection } from "../http/fetch-on-new-connection.ts";
 
 interface Content {

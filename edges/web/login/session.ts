@@ -8,7 +8,7 @@ import type { Provider, Tokens } from "./oidc.ts";
 export type SessionState = "in" | "expired" | "out";
 
 /** What the server said to a logout: nothing yet, that it is done, or nothing in time (or a refusal). */
-export type ServerEnd = "asked" | "confirmed" | "unconfirmed";
+type ServerEnd = "asked" | "confirmed" | "unconfirmed";
 
 export interface Session {
   /** A token that is good now; undefined when nobody is logged in any more. */

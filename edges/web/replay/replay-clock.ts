@@ -44,7 +44,7 @@ export interface Questions {
   bars(symbol: string, interval: Interval, at: Instant, signal: AbortSignal): Promise<PastBars>;
 }
 
-export interface ReplayOptions {
+interface ReplayOptions {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly questions: Questions;

@@ -1,9 +1,9 @@
 // What this platform sends and receives without being asked each time, as an AsyncAPI 3.0 document: the subjects of the bus, the operators' events
 // (GET /v1/events) and the public stream (/v1/stream). It is made from the schemas that publishers and readers are checked by, committed and compared.
 import { z } from "zod";
-import { version } from "./generated/version.ts";
-import { instantText } from "./records/fields.ts";
-import { subjects } from "./subjects.ts";
+import { version } from "../../contracts/src/generated/version.ts";
+import { instantText } from "../../contracts/src/records/fields.ts";
+import { subjects } from "../../contracts/src/subjects.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -3,7 +3,7 @@
 import { Defect } from "../../../contracts/src/fault.ts";
 import type { Schema } from "../../../contracts/src/schema.ts";
 import type { Route } from "../../../ports/http.ts";
-import { detailOf, fieldErrors } from "../field-errors.ts";
+import { detailOf, fieldErrors } from "../../../adapters/http/field-errors.ts";
 import { exampleOf } from "./examples.ts";
 import type { JsonSchema, Schemas } from "./json-schema.ts";
 

@@ -8,13 +8,13 @@ import { Defect } from "../../contracts/src/fault.ts";
 import { version } from "../../contracts/src/generated/version.ts";
 import { takesIdempotencyKey } from "../../contracts/src/idempotency.ts";
 import type { Listener, Route } from "../../ports/http.ts";
-import { intakeTypes } from "./body/intake.ts";
+import { intakeTypes } from "../../adapters/http/body/intake.ts";
 import { namedOnce, openToAdditions } from "./describe/components.ts";
 import { answerHeaders, answersUnchanged, askedHeaders, headersOf, referencesTo } from "./describe/headers.ts";
 import type { JsonSchema, Schemas } from "./describe/json-schema.ts";
 import { type DescribedOperation, withExamples } from "./describe/operation-examples.ts";
 import { tagOf } from "./describe/tags.ts";
-import { isForAnyone } from "./identity-guard.ts";
+import { isForAnyone } from "../../adapters/http/identity-guard.ts";
 
 type Document = NonNullable<FastifyDynamicSwaggerOptions["openapi"]>;
 const titles: Readonly<Record<Listener, string>> = {

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { Defect } from "../../contracts/src/fault.ts";
 import type { Route } from "../../ports/http.ts";
 import { hello as greeting } from "../../testkit/http/test-client.ts";
-import { joinedOpenApi } from "./joined-open-api.ts";
+import { joinedOpenApi } from "../../adapters/http/joined-open-api.ts";
 import { openApiOf } from "./open-api.ts";
 
 const hello: Route = { ...greeting, path: "/v1/healthz" };
