@@ -84,6 +84,15 @@ describe("played", () => {
     for (const { to } of asked) expect(to).toBeLessThanOrEqual(time.clock.now());
   });
 
+  it("begins anew where it was opened at now, and stands at its end meanwhile", async () => {
+    const { replay, run, secondOf } = replayFixture({ speed: 60, at: parse("2026-01-02T00:00:00Z") });
+    await run(20_000);
+    expect(replay.state()).toMatchObject({ isEnded: true, isPlaying: false });
+    replay.play();
+    await run(1_100);
+    expect(secondOf()).toBe(60);
+  });
+
   it("finds near now also what came to be known under an earlier time than what was shown", async () => {
     const { replay, run, eventAt, ids, start } = replayFixture({
       speed: 1,

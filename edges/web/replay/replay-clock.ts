@@ -183,7 +183,8 @@ export function openReplay(options: ReplayOptions): Replay {
   /** Asks for everything of that moment; the clock stands there when all of it is answered. */
   async function move(target: Instant, way: Way): Promise<void> {
     const signal = begin();
-    const isEnded = target >= end();
+    // Where it ends at now, the end has gone on by the time that somebody gets there.
+    const isEnded = target >= (options.to === end() ? options.to : minusMilliseconds(end(), tickMs));
     set({ isAsking: true });
     const chosen = symbol;
     const [events, moment, bars] = await Promise.allSettled([

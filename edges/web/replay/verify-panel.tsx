@@ -64,7 +64,7 @@ export function VerifyPanel({ view }: { readonly view: ReplayView }) {
     <PastPanel
       name="verify"
       title="Are the decisions what they were?"
-      wide={verdict !== undefined && verdict.differences.length > 0}
+      wide
       read={{
         name: "verify",
         asked: { fund, from: format(span?.from ?? replay.start), at: format(span?.to ?? state.at) },
