@@ -19,11 +19,16 @@ export interface OldFolder {
 
 /** Makes the folder at that place and gives what 0.1.0 said of it. */
 export function unpackOldFolder(place: string): OldFolder {
-  const packed = readFileSync(join(import.meta.dirname, "folder.tar.br"));
+  unpackFolder("folder-0.1.0", place);
+  return JSON.parse(readFileSync(join(import.meta.dirname, "expected.json"), "utf8")) as OldFolder;
+}
+
+/** One of the packed folders of testkit, by the name of the folder that it lies in. */
+export function unpackFolder(name: string, place: string): void {
+  const packed = readFileSync(join(import.meta.dirname, "..", name, "folder.tar.br"));
   mkdirSync(place, { recursive: true, mode: 0o700 });
   const archive = join(place, "folder.tar");
   writeFileSync(archive, brotliDecompressSync(packed));
   execFileSync("tar", ["-xpf", archive, "-C", place]);
   rmSync(archive);
-  return JSON.parse(readFileSync(join(import.meta.dirname, "expected.json"), "utf8")) as OldFolder;
 }
