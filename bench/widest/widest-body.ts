@@ -1,7 +1,7 @@
 // The widest body that a route's description takes: every member, every list and map as long as it may be, every text as long as it may be, and not more bytes
 // than a body may have. What has no bound of its own is as long as the body allows.
-import { exampleOf } from "../../scripts/documents/describe/examples.ts";
-import { type JsonSchema, resolved, type Schemas } from "../../scripts/documents/describe/json-schema.ts";
+import { exampleOf } from "../../testkit/json-schema/examples.ts";
+import { type JsonSchema, resolved, type Schemas } from "../../testkit/json-schema/json-schema.ts";
 
 interface BoundedSchema extends JsonSchema {
   readonly maxItems?: number;

@@ -4,9 +4,9 @@ import { createRequire } from "node:module";
 import { Ajv } from "ajv";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { asyncApiDocument, type Frames } from "./async-api-document.ts";
 import { streamFrames } from "../../contracts/src/stream-frames.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
+import { asyncApiDocument, type Frames } from "./async-api-document.ts";
 
 const require = createRequire(import.meta.url);
 const meta = JSON.parse(readFileSync(require.resolve("@asyncapi/specs/schemas/3.0.0-without-$id.json"), "utf8"));

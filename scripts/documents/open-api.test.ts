@@ -2,10 +2,10 @@
 import openapiTypescript, { astToString } from "openapi-typescript";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { joinedOpenApi } from "../../adapters/http/joined-open-api.ts";
 import { Defect } from "../../contracts/src/fault.ts";
 import type { Route } from "../../ports/http.ts";
 import { hello as greeting } from "../../testkit/http/test-client.ts";
-import { joinedOpenApi } from "../../adapters/http/joined-open-api.ts";
 import { openApiOf } from "./open-api.ts";
 
 const hello: Route = { ...greeting, path: "/v1/healthz" };

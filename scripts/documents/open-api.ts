@@ -3,18 +3,18 @@
 import type { FastifyDynamicSwaggerOptions } from "@fastify/swagger";
 import type { FastifySchema } from "fastify";
 import { z } from "zod";
+import { intakeTypes } from "../../adapters/http/body/intake.ts";
+import { isForAnyone } from "../../adapters/http/identity-guard.ts";
 import { type Allowed, operations } from "../../contracts/src/authority.ts";
 import { Defect } from "../../contracts/src/fault.ts";
 import { version } from "../../contracts/src/generated/version.ts";
 import { takesIdempotencyKey } from "../../contracts/src/idempotency.ts";
 import type { Listener, Route } from "../../ports/http.ts";
-import { intakeTypes } from "../../adapters/http/body/intake.ts";
+import type { JsonSchema, Schemas } from "../../testkit/json-schema/json-schema.ts";
 import { namedOnce, openToAdditions } from "./describe/components.ts";
 import { answerHeaders, answersUnchanged, askedHeaders, headersOf, referencesTo } from "./describe/headers.ts";
-import type { JsonSchema, Schemas } from "./describe/json-schema.ts";
 import { type DescribedOperation, withExamples } from "./describe/operation-examples.ts";
 import { tagOf } from "./describe/tags.ts";
-import { isForAnyone } from "../../adapters/http/identity-guard.ts";
 
 type Document = NonNullable<FastifyDynamicSwaggerOptions["openapi"]>;
 const titles: Readonly<Record<Listener, string>> = {

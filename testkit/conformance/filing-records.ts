@@ -118,6 +118,8 @@ export function filingConformance(name: string, open: () => Promise<FilingsFixtu
       ]);
       const [first] = days;
       const after = first && { regime: first.regime, fundId: first.fundId, date: first.date };
-      expect(await doing((unit) => unit.filings.days({ ...(after !== undefined && { after }), countMax: 1 }))).toEqual([days[1]]);
+      expect(await doing((unit) => unit.filings.days({ ...(after !== undefined && { after }), countMax: 1 }))).toEqual([
+        days[1],
+      ]);
     }));
 }

@@ -1,7 +1,7 @@
 // The operations of the served documents, each with what its answers may be.
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
-import type { JsonSchema, Schemas } from "../../scripts/documents/describe/json-schema.ts";
 import { fetchOnNewConnection } from "../http/fetch-on-new-connection.ts";
+import type { JsonSchema, Schemas } from "../json-schema/json-schema.ts";
 
 interface Content {
   readonly schema?: JsonSchema;

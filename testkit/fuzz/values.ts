@@ -1,6 +1,6 @@
 // Values for requests, from their schemas and a seeded random: right ones, with what answers reported (an order's id, a halt's), and wrong ones.
-import { exampleOf } from "../../scripts/documents/describe/examples.ts";
-import { type JsonSchema, resolved, type Schemas } from "../../scripts/documents/describe/json-schema.ts";
+import { exampleOf } from "../json-schema/examples.ts";
+import { type JsonSchema, resolved, type Schemas } from "../json-schema/json-schema.ts";
 
 /** Seeded; from 0 to below 1. */
 export type Random = () => number;

@@ -2,7 +2,12 @@
 // component wherever both say the same, and only those in use are kept.
 import { isDeepStrictEqual } from "node:util";
 import { parseJson } from "../../../contracts/src/parse-json.ts";
-import { type JsonSchema, nameOfReference, referenceTo, type Schemas } from "./json-schema.ts";
+import {
+  type JsonSchema,
+  nameOfReference,
+  referenceTo,
+  type Schemas,
+} from "../../../testkit/json-schema/json-schema.ts";
 
 const inputSuffix = "Input";
 

@@ -1,11 +1,12 @@
 // One example per operation: a request that works, and an answer to it. Each is held against the route's own schemas; one that they refuse is a mistake
 // of ours, because whoever copies it would be refused as well.
+
+import { detailOf, fieldErrors } from "../../../adapters/http/field-errors.ts";
 import { Defect } from "../../../contracts/src/fault.ts";
 import type { Schema } from "../../../contracts/src/schema.ts";
 import type { Route } from "../../../ports/http.ts";
-import { detailOf, fieldErrors } from "../../../adapters/http/field-errors.ts";
-import { exampleOf } from "./examples.ts";
-import type { JsonSchema, Schemas } from "./json-schema.ts";
+import { exampleOf } from "../../../testkit/json-schema/examples.ts";
+import type { JsonSchema, Schemas } from "../../../testkit/json-schema/json-schema.ts";
 
 interface Parameter {
   readonly in: string;
