@@ -1579,7 +1579,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"order","type":"message","message":"Order","description":"The order's terms after the event.","required":true},
     {"name":"venue","type":"text","description":"Where it happened; the order's venue when empty.","kind":"LINE","maxLength":200,"asItIs":"names what exists elsewhere"},
     {"name":"actor","type":"text","description":"Who wanted it, as a claim.","kind":"LINE","maxLength":200,"asItIs":"a claim that stands in no record"},
-    {"name":"details","type":"struct","optional":true,"description":"What a regime wants beyond the order: docs/filings.md lists the members, and no other is taken.","maxLength":65536,"maxCount":1000},
+    {"name":"details","type":"struct","optional":true,"description":"What a regime wants beyond the order: docs/filings.md lists the members, and no other is taken.","maxLength":65536,"maxCount":1000,"asItIs":"a closed set of members, each with a form of its own"},
   ]},
   RegulatoryReceipt: {"fields":[
     {"name":"submissions","type":"message","message":"RegulatorySubmission","list":true,"description":"One for each regime that the fund is enabled for; none is enabled by default."},

@@ -70,6 +70,7 @@ it("bundles for a browser out of its own files and the one reader of JSON", asyn
     format: "esm",
   });
   expect(Object.keys(metafile.inputs).sort()).toEqual([
+    "../../../contracts/src/bounds/at-once.ts",
     "../../../contracts/src/parse-json.ts",
     "client.ts",
     "connection.ts",

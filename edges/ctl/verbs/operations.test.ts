@@ -20,6 +20,8 @@ const without: Readonly<Record<string, string>> = {
   getReference: "the reference for people, for a browser",
   getReferenceStyle: "the style of that page",
   appendAudit: "for services that record what they did; a person's doing records itself",
+  reportRegulatoryEvent:
+    "for machines whose order management is elsewhere; `ctl operations filings records` shows what came of it",
   inspectAudit: "answers in one piece; `ctl operations audit fsck` begins an inspection and follows it",
   getAuditCheckpoint: "for witnesses and mirrors, in their own format; `ctl operations audit status` shows it",
   getAuditTile: "for witnesses and mirrors, in their own format",
