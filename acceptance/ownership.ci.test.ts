@@ -143,6 +143,16 @@ function again({ fund, approvalId }: Side): object {
   return { ...orderOf(fund, `again-${keys}`), order_id: approvalId, actor: "stranger" };
 }
 
+/** A file says in its name whose it is, whether there is one or not. */
+const filingOf = ({ fund }: Side): string => `cat.${fund.fundId}.2026-11-13.000001`;
+
+/** What is asked of its own must be an order there, so that its asker's name is what decides. */
+function aboutItsOrder(procedure: string, message: object): object {
+  if (procedure.startsWith("RiskEngine/CheckOrder")) return { ...message, ...again(own) };
+  if (procedure !== "Operations/ReportRegulatoryEvent") return message;
+  return { ...message, event_type: "new_order", order: { ...emptyMessage("svc.v1.Order"), ...again(own) } };
+}
+
 /** What names the side where its request names an order, a strategy or something else and no fund. */
 const bySomething: Readonly<Record<string, (side: Side) => object>> = {
   "Oms/CancelOrder": ({ orderId }) => ({ order_id: orderId, reason: "" }),
@@ -156,6 +166,7 @@ const bySomething: Readonly<Record<string, (side: Side) => object>> = {
   // Research knows the strategies of the seeded funds.
   "Research/GetBacktest": (side) => ({ strategy_id: side === own ? "nobody" : "beta-trend" }),
   "Research/ListSignals": (side) => ({ strategy_id: side === own ? "nobody" : "beta-trend", count_max: 1 }),
+  "Filings/ReadFiling": (side) => ({ filing_id: filingOf(side) }),
   "Treasury/GetReferenceData": (side) => ({ kind: side === own ? "fx" : "funds" }),
 };
 
@@ -192,9 +203,7 @@ test.each(here.map((row) => [row.name, row] as const))("%s over gRPC", async (op
   const procedures = proceduresOf(operation);
   for (const { procedure, method } of procedures) {
     for (const message of requestsOf(procedure, method.requestType, own)) {
-      // What is asked of its own must be an order there, so that its asker's name is what decides.
-      const asked = procedure.startsWith("RiskEngine/CheckOrder") ? { ...message, ...again(own) } : message;
-      const { answer, metadata } = await grpc(procedure, asked, strangers.get(operation));
+      const { answer, metadata } = await grpc(procedure, aboutItsOrder(procedure, message), strangers.get(operation));
       const code = (answer as { readonly code?: string } | undefined)?.code || metadata.get("portcullis-code")[0];
       const isListed = JSON.stringify(answer ?? "").includes(own.approvalId);
       const cell = String(code).endsWith("_NOT_YOURS")
@@ -284,6 +293,7 @@ const bodies: Readonly<Record<string, (side: Side) => object>> = {
   requestHalt: ({ fund }) => ({ id: fund.strategyId, reason, confirmation: "HALT" }),
   appendAudit: ({ fund }) => ({ subject_id: fund.fundId, action: "matrix.tried", data: {} }),
   diffEnvelopes: () => ({}),
+  reportRegulatoryEvent: ({ fund }) => ({ event_type: "new_order", order: orderOf(fund, "reported") }),
 };
 const placeOf: Readonly<Record<string, (side: Side) => string>> = {
   fund_id: ({ fund }) => fund.fundId,
@@ -291,6 +301,7 @@ const placeOf: Readonly<Record<string, (side: Side) => string>> = {
   kind: () => "funds",
   subject_id: ({ fund }) => fund.fundId,
   order_id: ({ orderId }) => orderId,
+  filing_id: filingOf,
 };
 
 test.each(
