@@ -74,7 +74,8 @@ export interface PriceBound {
   readonly distance?: Decimal | undefined;
 }
 
-const confirmMs = 5_000;
+/** How long a jump stands before it is believed. */
+export const confirmMs = 5_000;
 /** As far as sources may differ: what an envelope's prices may lie from the mark when nobody says otherwise. */
 export const sourcesCollar = decimal.parse("0.05");
 const sourcesMax = 4;
