@@ -81,7 +81,7 @@ export async function watchReference(ports: Ports, engine: Engine, eachLook: () 
     const before = await ports.store.transact("risk.earlier-rates", read, { isOneStatement: true });
     const reference = await ports.referenceData.read();
     engine.noteClock(now);
-    if (before !== undefined) adopt({ ...reference, fx: before.content as readonly FxRate[] });
+    if (before !== undefined) adopt({ ...reference, fx: before.content as FxRate[] });
     adopt(reference);
   }
 
