@@ -12,6 +12,7 @@ import { idle } from "./idle/idle.ts";
 import { marketData } from "./market-data/market-data.ts";
 import { replay } from "./replay/replay.ts";
 import { reports } from "./reports/reports.ts";
+import { siege } from "./siege/siege.ts";
 import { verify } from "./verify/verify.ts";
 import { watchdogs } from "./watchdogs/watchdogs.ts";
 import { web } from "./web/web.ts";
@@ -28,6 +29,7 @@ const benches: readonly Bench[] = [
   marketData,
   replay,
   reports,
+  siege,
   verify,
   watchdogs,
   web,

@@ -97,8 +97,6 @@ function nodeOptions(name) {
     logLevel: "warning",
     // These read files beside their own code or are loaded only when configured, so they stay in node_modules.
     external: [
-      "@grpc/reflection",
-      "@grpc/proto-loader",
       "@opentelemetry/sdk-*",
       "@opentelemetry/exporter-*",
       "@node-rs/argon2",

@@ -6,7 +6,15 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { resolve } from "node:path";
 import { createServer as createSecureServer } from "node:tls";
 import { Fault } from "../../contracts/src/fault.ts";
-import { addressText, errnoOf, listenFault, portInUse, resolveHost, type TcpAddress } from "../http/listen.ts";
+import {
+  addressText,
+  backlogMax,
+  errnoOf,
+  listenFault,
+  portInUse,
+  resolveHost,
+  type TcpAddress,
+} from "../http/listen.ts";
 import type { ConnectionRoom } from "../listener/connection-limit.ts";
 import type { KeptCertificate } from "../tls/kept-certificate.ts";
 import { type OwnProcessRule, objectionToOwn } from "../tls/own-processes.ts";
@@ -24,6 +32,8 @@ export interface ListenOptions {
   readonly room: ConnectionRoom;
   /** With it a TCP port speaks TLS and nothing else; a unix socket never leaves the machine. */
   readonly certificate?: KeptCertificate | undefined;
+  /** A connection came in; called for each, before it is known whether there is a place. */
+  readonly onArrival: () => void;
   /** Over which connections tokens of our own processes count. */
   readonly ownProcesses: OwnProcessRule;
   /** How long a handshake may take. */
@@ -59,6 +69,7 @@ export async function openListener(options: ListenOptions): Promise<GrpcListener
     });
     options.onConnection(socket, () => room.prove(socket));
   });
+  server.on("connection", options.onArrival);
   const address =
     "path" in options.address
       ? await listenOnSocket(server, resolve(options.address.path), options)
@@ -153,7 +164,7 @@ async function listenOnSocket(server: Server, path: string, options: ListenOptio
 function listening(server: Server, where: TcpAddress | { readonly path: string }): Promise<void> {
   return new Promise((resolveListening, reject) => {
     server.once("error", reject);
-    server.listen({ ...where, exclusive: true }, () => {
+    server.listen({ ...where, exclusive: true, backlog: backlogMax }, () => {
       server.off("error", reject);
       resolveListening();
     });

@@ -22,7 +22,7 @@ import type { RpcService, UnaryHandler } from "../../ports/rpc.ts";
 import { requestIdFrom, requestIdHeader } from "../http/request-id.ts";
 import { internalsOn, type LibraryInternals } from "../library-internals/library-internals.ts";
 import { badRequests } from "../listener/bad-requests.ts";
-import { type ConnectionRoom, connectionRoom, type RoomOptions } from "../listener/connection-limit.ts";
+import { connectionRoom, type RoomOptions } from "../listener/connection-limit.ts";
 import { createTurns } from "../listener/turns.ts";
 import type { KeptCertificate } from "../tls/kept-certificate.ts";
 import { turnOfCalls } from "./asked-in-turn.ts";
@@ -91,7 +91,8 @@ export async function serveGrpc(given: GrpcServerOptions): Promise<GrpcServer> {
     onCrowded: given.onCrowded,
   });
   const healthHere = () => worseOf(given.health(), room.health());
-  const turnOfCall = turnOfCalls(createTurns(given));
+  const turns = createTurns(given);
+  const turnOfCall = turnOfCalls(turns);
   const options = { ...given, health: healthHere, badRequests: badRequests(given.metrics, "grpc"), turnOfCall };
   const internals = options.internals ?? internalsOn;
   const hasReflection = options.reflection ?? true;
@@ -135,7 +136,8 @@ export async function serveGrpc(given: GrpcServerOptions): Promise<GrpcServer> {
   const named = [...mounted.map(([described]) => described.fullName), healthServiceName];
   if (hasReflection) addReflection(server, named, options.random, limits.schemaQuestionsMax);
   internals.hookServer(server);
-  const listener = await listen(options, limits.prefaceMsMax, room, internals.injector(server));
+  const welcome = { room, onArrival: turns.arrived, onConnection: internals.injector(server) };
+  const listener = await listen(options, limits.prefaceMsMax, welcome);
   return { address: listener.address, drain: drainer(server, listener, health, options) };
 }
 
@@ -143,13 +145,12 @@ export async function serveGrpc(given: GrpcServerOptions): Promise<GrpcServer> {
 async function listen(
   options: GrpcServerOptions,
   handshakeMsMax: number,
-  room: ConnectionRoom,
-  onConnection: ListenOptions["onConnection"],
+  welcome: Pick<ListenOptions, "room" | "onArrival" | "onConnection">,
 ): Promise<GrpcListener> {
   const { purpose, environmentVariable, certificate, localSocket } = options;
   const hasAuthority = certificate?.current().ca !== undefined;
   const ownProcesses = { hasAuthority, isInsecure: options.takesOwnInsecurely ?? false };
-  const common = { purpose, environmentVariable, certificate, handshakeMsMax, room, ownProcesses, onConnection };
+  const common = { purpose, environmentVariable, certificate, handshakeMsMax, ownProcesses, ...welcome };
   const listener = await openListener({ ...common, address: options.address });
   if (localSocket === undefined) return listener;
   try {

@@ -1,6 +1,7 @@
 // More connections than there is room for, through real sockets: those that say nothing make way for those that do.
 import type { Socket } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
+import type { Route } from "../../ports/http.ts";
 import { keptConnections, ownConnection } from "../../testkit/http/kept-connection.ts";
 import { ask, connectTo, hello, serve } from "../../testkit/http/test-client.ts";
 import { seenTimers } from "../../testkit/seen-timers.ts";
@@ -44,6 +45,40 @@ describe("a crowd of connections", () => {
     }
     expect(server.health()).toEqual({ status: "ok" });
     await expect.poll(() => closed(sockets)).toBe(20);
+  });
+
+  it("is taken in without a piece of others' work for each of them, and so is whoever comes behind it", {
+    timeout: 60_000,
+  }, async () => {
+    let done = 0;
+    const long: Route = {
+      ...hello,
+      id: "getLong",
+      path: "/v1/long",
+      operation: "GetHeadroom",
+      handle: async () => {
+        const endsAt = Date.now() + 12;
+        while (Date.now() < endsAt);
+        done += 1;
+        return { status: 200, body: "done" };
+      },
+    };
+    const { server } = await serve([hello, long]);
+    let isOver = false;
+    const agents = Array.from({ length: 20 }, () => keptConnections(1));
+    const busy = agents.map(async (agent) => {
+      while (!isOver) await ask(server, "/v1/long", { agent });
+      agent.destroy();
+    });
+    await expect.poll(() => done).toBeGreaterThan(20);
+    const crowd = Array.from({ length: 300 }, () => connectTo(server).on("error", () => undefined));
+    onTestFinished(() => crowd.forEach((socket) => void socket.destroy()));
+    const before = done;
+    expect((await ask(server, "/v1/hello", { agent: ownConnection() })).status).toBe(200);
+    const meanwhile = done - before;
+    isOver = true;
+    await Promise.all(busy);
+    expect(meanwhile).toBeLessThan(100);
   });
 
   it("does not push out a connection on which a token was shown", async () => {

@@ -4,6 +4,12 @@ import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { Fault, messageOf } from "../../contracts/src/fault.ts";
 
+/**
+ * Connections that may wait at a door to be taken in. One that finds no room even there is tried again by its machine after a second, then after two more, and
+ * so on: whoever is honest must not be among a crowd of them.
+ */
+export const backlogMax = 2_048;
+
 export interface TcpAddress {
   readonly host: string;
   readonly port: number;

@@ -34,7 +34,7 @@ import { type StrangerShares, strangerBudget, strangerShares } from "./limits/st
 import { type StrangerGate, strangerGate } from "./limits/stranger-gate.ts";
 import type { BucketOptions } from "./limits/token-buckets.ts";
 import { type UnnamedProxy, unnamedProxy } from "./limits/unnamed-proxy.ts";
-import { addressText, listenFault, resolveHost, type TcpAddress } from "./listen.ts";
+import { addressText, backlogMax, listenFault, resolveHost, type TcpAddress } from "./listen.ts";
 import { type HttpMount, mountForeign } from "./mount.ts";
 import { knowAllMethods, mountRoutes } from "./mount-routes.ts";
 import { type Observer, observe, observer } from "./observe.ts";
@@ -142,13 +142,14 @@ async function openListener(surroundings: Surroundings): Promise<OpenListener> {
   const { app, sockets } = await createApp({ ...surroundings, onKnown }, draining.signal);
   const isSecure = options.certificate !== undefined;
   const connections = trackConnections(app.server, isSecure);
+  app.server.on("connection", surroundings.turns.arrived);
   sockets.attach(app.server, connections);
   const places = boundConnections(app.server, { ...options, listener, limits: surroundings.limits, isSecure });
   room = places;
   const wanted = options.listeners[listener];
   const host = await resolveHost(wanted.host);
   try {
-    await app.listen({ host, port: wanted.port, exclusive: true });
+    await app.listen({ host, port: wanted.port, exclusive: true, backlog: backlogMax });
   } catch (thrown) {
     await app.close();
     // The library leaves a server that it did not make, and that never listened, to its maker.

@@ -27,7 +27,7 @@ function fixture(workMs = 20) {
     for (const run of later.splice(0)) run();
     for (let step = 0; step < 5; step += 1) await Promise.resolve();
   };
-  return { ask, turn, begun, isIdle: () => later.length === 0 };
+  return { ask, turn, begun, arrived: turns.arrived, isIdle: () => later.length === 0 };
 }
 
 describe("turns of the loop", () => {
@@ -53,6 +53,30 @@ describe("turns of the loop", () => {
     ask("log-in", "log_in");
     for (let step = 0; step < 4; step += 1) await turn();
     expect(begun.slice(2).toSorted()).toEqual(["known 1", "log-in", "status", "stranger 0"]);
+  });
+
+  it("let a crowd at the door in, one with each turn, without a piece of work for each of them", async () => {
+    const { ask, turn, begun, arrived } = fixture();
+    for (let at = 0; at < 100; at += 1) ask(`stranger ${at}`, "stranger");
+    for (let at = 0; at < 500; at += 1) {
+      arrived();
+      await turn();
+    }
+    expect(begun.length).toBeLessThanOrEqual(1 + Math.ceil(500 / 32));
+    // And a crowd without an end keeps no work from beginning.
+    expect(begun.length).toBeGreaterThan(10);
+    for (let at = 0; at < 100; at += 1) await turn();
+    expect(begun).toHaveLength(100);
+  });
+
+  it("give what begins at once no slice of its own for each connection that comes in", async () => {
+    const { ask, turn, begun, arrived } = fixture(5);
+    for (let at = 0; at < 30; at += 1) {
+      ask(`known ${at}`, "known");
+      arrived();
+      await turn();
+    }
+    expect(begun).toHaveLength(2);
   });
 
   it("begin one waiting piece of work in each turn, and all of them in the end", async () => {

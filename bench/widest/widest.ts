@@ -4,10 +4,11 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { isRole, mayCall, type Operation } from "../../contracts/src/authority.ts";
 import { type FuzzedOperation, operationsOf } from "../../testkit/fuzz/documents.ts";
-import { legalBodies } from "../../testkit/hostile/legal-body.ts";
+import { legalBodies, operationByRoute } from "../../testkit/hostile/legal-body.ts";
 import { fetchOnNewConnection } from "../../testkit/http/fetch-on-new-connection.ts";
-import { logInAs, operatorUrl } from "../../testkit/login.ts";
+import { developmentOperator, issueServiceToken, logInAs, operatorUrl } from "../../testkit/login.ts";
 import { type Platform, pause, startPlatform, temporaryFolder } from "../../testkit/platform.ts";
 import type { Bench, BenchResult } from "../bench.ts";
 import { repository } from "../ctl-start.ts";
@@ -70,8 +71,9 @@ async function askAll(platform: Platform, watched: string, progress: (line: stri
   const operations = found.toSorted((one, other) => rank(one) - rank(other));
   const rows: WidestRow[] = [];
   const legal = legalBodies();
+  const tokenFor = await tokensOf(platform, operationByRoute());
   for (const operation of operations) {
-    const { access_token } = await logInAs(platform, "duty");
+    const token = await tokenFor(idOf(operation));
     const { bytesMax, isWithin } = legal.get(idOf(operation)) ?? { bytesMax: 0, isWithin: () => false };
     const accepts = (sent: unknown): boolean => isWithin(sent) && operation.acceptsBody(sent);
     const body =
@@ -80,7 +82,7 @@ async function askAll(platform: Platform, watched: string, progress: (line: stri
     let status = 0;
     for (let count = 0; count < (rank(operation) === -1 ? times : 1); count += 1) {
       const longest = longestIn(watched);
-      status = await send(operation, body, access_token);
+      status = await send(operation, body, token);
       // tidy: sleeps because what a request caused ends after its answer
       await pause(afterMs);
       seen.push(longest.since());
@@ -95,6 +97,20 @@ async function askAll(platform: Platform, watched: string, progress: (line: stri
   }
   return rows;
 }
+
+/** Of whoever may: a person, or for what no person may, a machine. Who is refused makes no work. */
+async function tokensOf(platform: Platform, asks: ReadonlyMap<string, Operation>): Promise<TokenFor> {
+  const person = { roles: developmentOperator(platform.dataFolder, "duty").roles.filter(isRole) };
+  const ofMachines = [...new Set(asks.values())].filter((operation) => !mayCall(operation, person));
+  const machine = await issueServiceToken(platform, "widest", ofMachines);
+  return async (route) => {
+    const operation = asks.get(route);
+    if (operation !== undefined && ofMachines.includes(operation)) return machine;
+    return (await logInAs(platform, "duty")).access_token;
+  };
+}
+
+type TokenFor = (route: string) => Promise<string>;
 
 const idOf = ({ name }: FuzzedOperation): string => name.split(" ")[1] ?? "";
 

@@ -1,6 +1,8 @@
 // Whether a body is one that its route reads at all: what it holds is counted before its description is asked.
+
 import { beyondBound } from "../../adapters/http/body/beyond-bound.ts";
 import { bodyBytesMaxOf, boundOf } from "../../adapters/http/body/bound.ts";
+import type { Operation } from "../../contracts/src/authority.ts";
 import { gatewayRoutes } from "../../edges/gateway/index.ts";
 import type { GatewayParts } from "../../edges/gateway/parts.ts";
 
@@ -20,4 +22,9 @@ export function legalBodies(): ReadonlyMap<string, LegalBody> {
       return [[id, { bytesMax, isWithin }]];
     }),
   );
+}
+
+/** By the route's name, what a caller must be allowed to do. */
+export function operationByRoute(): ReadonlyMap<string, Operation> {
+  return new Map(gatewayRoutes({} as GatewayParts).map(({ id, operation }) => [id, operation]));
 }

@@ -11,13 +11,13 @@ import {
   viewersBodies,
   widestBodies,
 } from "./siege-doors.ts";
-import type { SiegeTargets } from "./start-siege.ts";
+import { type AttackName, attackNames, type SiegeTargets } from "./start-siege.ts";
 
 setPriority(19);
 const { riskengine, operations, gateway, viewer, kinds } = JSON.parse(process.argv[2] ?? "{}") as SiegeTargets;
 const url = `http://${gateway}`;
 
-const attacks: Readonly<Record<string, () => Siege>> = {
+const attacks: Readonly<Record<AttackName, () => Siege>> = {
   "idle riskengine": () => besiege(riskengine, 512, "HTTP/2"),
   "idle operations": () => besiege(operations, 512, "HTTP/2"),
   "idle gateway": () => besiege(gateway, 1_024, "HTTP/1.1"),
@@ -35,9 +35,7 @@ const attacks: Readonly<Record<string, () => Siege>> = {
   beginnings: () => beginnings(url, 20),
 };
 
-const running = Object.entries(attacks)
-  .filter(([name]) => kinds === undefined || kinds.some((kind) => name.startsWith(kind)))
-  .map(([name, begin]) => [name, begin()] as const);
+const running = (kinds ?? attackNames).map((name) => [name, attacks[name]()] as const);
 
 setInterval(() => {
   const counts = Object.fromEntries(running.map(([name, siege]) => [name, siege.count()]));

@@ -2,6 +2,26 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 
+export const attackNames = [
+  "idle riskengine",
+  "idle operations",
+  "idle gateway",
+  "frames riskengine",
+  "frames operations",
+  "reflection riskengine",
+  "reflection operations",
+  "resets riskengine",
+  "resets operations",
+  "paths",
+  "documents",
+  "widest bodies",
+  "devices",
+  "log-ins",
+  "beginnings",
+] as const;
+
+export type AttackName = (typeof attackNames)[number];
+
 export interface SiegeTargets {
   /** host:port of each listener. */
   readonly riskengine: string;
@@ -9,8 +29,8 @@ export interface SiegeTargets {
   readonly gateway: string;
   /** A viewer's token, for what readers do. */
   readonly viewer: string;
-  /** How the names of the attacks begin that are wanted; all without it. */
-  readonly kinds?: readonly string[];
+  /** The attacks that are wanted; all without it. */
+  readonly kinds?: readonly AttackName[];
 }
 
 export interface RunningSiege {
