@@ -9,7 +9,7 @@ import {
   expectShownTaken,
   openTabs,
   type Pictures,
-  picturedDesks,
+  pictured,
   picturesIn,
   settled,
   statesOf,
@@ -87,7 +87,7 @@ describe("the firm", () => {
     await onPlatform(startPlatform({ funds: "as configured" }), async (duty, pages) => {
       await untilStates(duty.page, settled);
       await takeHalt(duty);
-      for (const desk of picturedDesks) {
+      for (const desk of pictured) {
         const page = pages.get(desk) as Page;
         await page.getByTestId("halt-banner").waitFor({ timeout: waitMs });
         await untilStates(page, settled);
@@ -102,7 +102,7 @@ describe("a platform without funds", () => {
   test("is empty, and says what next", { timeout }, async () => {
     const bare = startPlatform({ environment: { PORTCULLIS_PAPER_SEED: "never" }, database: "from nothing" });
     await onPlatform(bare, async (_duty, pages) => {
-      for (const desk of picturedDesks) {
+      for (const desk of pictured) {
         const page = pages.get(desk) as Page;
         await untilStates(page, settled);
         expect(await statesOf(page)).toContain("empty");
@@ -113,6 +113,6 @@ describe("a platform without funds", () => {
 });
 
 test("are 12 of each and six of dialogs, and those of docs/web.md are among them", () => {
-  expect(pictures.taken()).toHaveLength(12 * picturedDesks.length + 6);
+  expect(pictures.taken()).toHaveLength(12 * pictured.length + 6);
   expectShownTaken(/^(dialog|outcome|cosign)-|-(halted|empty)-/, pictures.taken());
 });

@@ -10,7 +10,7 @@ import {
   expectShownTaken,
   openTabs,
   type Pictures,
-  picturedDesks,
+  pictured,
   picturesIn,
   settled,
   untilStates,
@@ -66,7 +66,7 @@ afterAll(async () => {
 const keepsThePast = (desk: string): boolean => desk === "replay";
 const linkOf = (page: Page) => page.getByTestId("link-state").getAttribute("data-state");
 
-describe.each(picturedDesks)("/%s", (desk) => {
+describe.each(pictured)("/%s", (desk) => {
   test("full, and on paper", { timeout }, async () => {
     const page = pages.get(desk) as Page;
     await untilStates(page, settled);
@@ -107,6 +107,6 @@ describe.each(picturedDesks)("/%s", (desk) => {
 });
 
 test("are 19 of each, and those of docs/web.md are among them", () => {
-  expect(pictures.taken()).toHaveLength(19 * picturedDesks.length);
+  expect(pictures.taken()).toHaveLength(19 * pictured.length);
   expectShownTaken(/-(full|stale|disconnected|print)\b/, pictures.taken());
 });

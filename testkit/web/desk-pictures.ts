@@ -16,7 +16,7 @@ const heightOf = (width: number): number => (width === 390 ? 844 : 900);
 
 /** All of them, or those that PORTCULLIS_PICTURES_OF names, with commas between. */
 const named = process.env["PORTCULLIS_PICTURES_OF"]?.split(",");
-export const picturedDesks = desks.filter((desk) => named?.includes(desk) ?? true);
+export const pictured = desks.filter((desk) => named?.includes(desk) ?? true);
 
 const docs = join(import.meta.dirname, "..", "..", "docs");
 const shown = new Set(
@@ -88,7 +88,7 @@ async function renew(name: string, page: Page, isWhole: boolean): Promise<void> 
 
 /** Those that docs/web.md shows of these states are among what was taken. */
 export function expectShownTaken(of: RegExp, taken: readonly string[]): void {
-  const ofOthers = desks.filter((desk) => !picturedDesks.includes(desk)).map((desk) => `${desk}-`);
+  const ofOthers = desks.filter((desk) => !pictured.includes(desk)).map((desk) => `${desk}-`);
   const wanted = [...shown].filter((name) => of.test(name) && !ofOthers.some((prefix) => name.startsWith(prefix)));
   if (named === undefined) expect(wanted.length).toBeGreaterThan(3);
   expect(wanted.filter((name) => !taken.includes(name))).toEqual([]);
@@ -97,7 +97,7 @@ export function expectShownTaken(of: RegExp, taken: readonly string[]): void {
 /** One tab for each desk: a silent server hands out no page. */
 export async function openTabs(person: DeskPerson, base: string): Promise<ReadonlyMap<string, Page>> {
   const found = new Map<string, Page>();
-  for (const desk of picturedDesks) {
+  for (const desk of pictured) {
     const page = found.size === 0 ? person.page : await person.page.context().newPage();
     await page.goto(`${base}/${desk}`, { timeout: waitMs });
     await page.getByTestId(`desk-${desk}`).waitFor({ timeout: waitMs });
