@@ -4,12 +4,12 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launchChromium } from "../testkit/chromium.ts";
 import { operatorUrl } from "../testkit/login.ts";
 import { type Platform, startPlatform, temporaryFolder } from "../testkit/platform.ts";
-import { desks } from "../testkit/web/built-desks.ts";
 import { confirmDanger, type DeskPerson, openPerson } from "../testkit/web/desk-browser.ts";
 import {
   expectShownTaken,
   openTabs,
   type Pictures,
+  picturedDesks,
   picturesIn,
   settled,
   statesOf,
@@ -87,7 +87,7 @@ describe("the firm", () => {
     await onPlatform(startPlatform({ funds: "as configured" }), async (duty, pages) => {
       await untilStates(duty.page, settled);
       await takeHalt(duty);
-      for (const desk of desks) {
+      for (const desk of picturedDesks) {
         const page = pages.get(desk) as Page;
         await page.getByTestId("halt-banner").waitFor({ timeout: waitMs });
         await untilStates(page, settled);
@@ -102,7 +102,7 @@ describe("a platform without funds", () => {
   test("is empty, and says what next", { timeout }, async () => {
     const bare = startPlatform({ environment: { PORTCULLIS_PAPER_SEED: "never" }, database: "from nothing" });
     await onPlatform(bare, async (_duty, pages) => {
-      for (const desk of desks) {
+      for (const desk of picturedDesks) {
         const page = pages.get(desk) as Page;
         await untilStates(page, settled);
         expect(await statesOf(page)).toContain("empty");
@@ -113,6 +113,6 @@ describe("a platform without funds", () => {
 });
 
 test("are 12 of each and six of dialogs, and those of docs/web.md are among them", () => {
-  expect(pictures.taken()).toHaveLength(12 * desks.length + 6);
+  expect(pictures.taken()).toHaveLength(12 * picturedDesks.length + 6);
   expectShownTaken(/^(dialog|outcome|cosign)-|-(halted|empty)-/, pictures.taken());
 });

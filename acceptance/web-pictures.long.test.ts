@@ -4,13 +4,13 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launchChromium } from "../testkit/chromium.ts";
 import { operatorUrl } from "../testkit/login.ts";
 import { eventually, type Platform, pause, startPlatform, temporaryFolder } from "../testkit/platform.ts";
-import { desks } from "../testkit/web/built-desks.ts";
 import { type CutLine, openLine } from "../testkit/web/cut-line.ts";
 import { openPerson } from "../testkit/web/desk-browser.ts";
 import {
   expectShownTaken,
   openTabs,
   type Pictures,
+  picturedDesks,
   picturesIn,
   settled,
   untilStates,
@@ -66,7 +66,7 @@ afterAll(async () => {
 const keepsThePast = (desk: string): boolean => desk === "replay";
 const linkOf = (page: Page) => page.getByTestId("link-state").getAttribute("data-state");
 
-describe.each(desks)("/%s", (desk) => {
+describe.each(picturedDesks)("/%s", (desk) => {
   test("full, and on paper", { timeout }, async () => {
     const page = pages.get(desk) as Page;
     await untilStates(page, settled);
@@ -107,6 +107,6 @@ describe.each(desks)("/%s", (desk) => {
 });
 
 test("are 19 of each, and those of docs/web.md are among them", () => {
-  expect(pictures.taken()).toHaveLength(19 * desks.length);
+  expect(pictures.taken()).toHaveLength(19 * picturedDesks.length);
   expectShownTaken(/-(full|stale|disconnected|print)\b/, pictures.taken());
 });

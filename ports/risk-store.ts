@@ -11,7 +11,7 @@
 //  6. A decision is delivered on the bus as one message per gate that was reached, then as decision.made, to whoever subscribed.
 import type { Instant } from "../contracts/src/instant.ts";
 import type { RiskEnvelope } from "../contracts/src/records/envelope.ts";
-import type { NavUpdated } from "../contracts/src/records/fund.ts";
+import type { JudgedNav } from "../contracts/src/records/fund.ts";
 import type { ActiveHalt } from "../contracts/src/records/halt.ts";
 import type { Outcome } from "./store.ts";
 
@@ -120,8 +120,8 @@ export interface RiskStore {
   knownFills(fillIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** The newest version of every fund's envelope. */
   envelopes(): Promise<readonly RiskEnvelope[]>;
-  /** The newest valuation of every fund. */
-  navs(): Promise<readonly NavUpdated[]>;
+  /** The newest valuation of every fund, as it was judged. */
+  navs(): Promise<readonly JudgedNav[]>;
   /** One number, cheap enough to ask four times a second. */
   haltEpoch(): Promise<number>;
   halts(): Promise<Halts>;

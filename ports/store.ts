@@ -12,7 +12,7 @@
 import type { Decimal } from "../contracts/src/decimal.ts";
 import type { Instant } from "../contracts/src/instant.ts";
 import type { RiskEnvelope } from "../contracts/src/records/envelope.ts";
-import type { NavUpdated } from "../contracts/src/records/fund.ts";
+import type { JudgedNav } from "../contracts/src/records/fund.ts";
 import type { ActiveHalt } from "../contracts/src/records/halt.ts";
 import type { ReferenceKind } from "../contracts/src/records/reference.ts";
 import type { Subject } from "../contracts/src/subject.ts";
@@ -130,7 +130,7 @@ export interface RiskRecords {
    * Keeps the newest valuation by `as_of`; false when this one is not newer. A kept one that is dated after `believedUntil` gives way to any that
    * is numbered after it: the clock was set back.
    */
-  putNav(nav: NavUpdated, believedUntil: Instant): Promise<boolean>;
+  putNav(nav: JudgedNav, believedUntil: Instant): Promise<boolean>;
 }
 
 /** One version of one kind of reference data. */

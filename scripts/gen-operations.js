@@ -108,6 +108,7 @@ function routesOf({ place, service, method, operation, sentence, http, repeatabl
   return http.map((declared) => {
     const { route, listener, form, status, answer, timeoutMs, attemptsPerMinuteMax, paging, custom, deprecated } =
       declared;
+    const { ifMatchConflict } = declared;
     if (route.case === undefined) throw new DeclarationError(`${place} has a route without a path`);
     return {
       place,
@@ -127,6 +128,8 @@ function routesOf({ place, service, method, operation, sentence, http, repeatabl
       ...(timeoutMs === 0 ? {} : { timeoutMs }),
       ...(attemptsPerMinuteMax === 0 ? {} : { attemptsPerMinuteMax }),
       ...(paging === undefined ? {} : { pageAfter: paging.after }),
+      ...(paging === undefined || paging.rows === "" ? {} : { pageRows: paging.rows }),
+      ...(ifMatchConflict === "" ? {} : { ifMatchConflict }),
       ...(repeatable ? { repeatable } : {}),
       ...(custom ? { custom } : {}),
       ...(deprecated === undefined ? {} : { deprecated: leaving(place, deprecated) }),

@@ -1,6 +1,6 @@
 // How long does somebody who looks at the past wait, when the platform has a long one? Moments of a week in which a fund has a million entries of the journal and
 // of the audit log, and pages of its timeline, over HTTP as the page asks, one after the other. Meanwhile every stretch of processor time that a loop gave to one
-// piece of work is written down, because the process that answers latches halts as well.
+// piece of work is written down, because the process that answers latches halts as well; and halts are timed beside all of it, as a ratio to calm ones of the same run.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -10,6 +10,7 @@ import { fetchOnNewConnection } from "../../testkit/http/fetch-on-new-connection
 import { bearerOf, operatorUrl } from "../../testkit/login.ts";
 import { type RunningPlatform, startPlatform, temporaryFolder } from "../../testkit/platform.ts";
 import { quietLog } from "../../testkit/quiet-log.ts";
+import { type HaltsBeside, haltsBeside } from "../../testkit/replay/halts-beside.ts";
 import { momentIn, type RecordedPast, recordPast } from "../../testkit/replay/recorded-past.ts";
 import { openRiskClient } from "../../testkit/risk/client.ts";
 import { type Prng, prng } from "../../testkit/virtual/prng.ts";
@@ -45,7 +46,11 @@ export async function runReplay(extent: Extent, progress: (line: string) => void
   const watched = join(folder, "loops");
   mkdirSync(watched);
   const watch = pathToFileURL(join(repository(), "bench", "widest", "loop-watch.js")).href;
-  const environment = { NODE_OPTIONS: `--import ${watch}`, LOOP_WATCH_FOLDER: watched };
+  const environment = {
+    NODE_OPTIONS: `--import ${watch}`,
+    LOOP_WATCH_FOLDER: watched,
+    LOOP_WATCH_SERVICE: "operations",
+  };
   progress("starting a platform whose loops are watched");
   const platform = startPlatform({ root: repository(), environment });
   try {
@@ -70,12 +75,16 @@ export async function runReplay(extent: Extent, progress: (line: string) => void
       };
       const day = dayOf(past);
       const pages = pagesOf(past, rolls);
-      return resultOf(extent, past, {
+      const seen = {
         moment: await measure("moments", extent.questions, (ask) => moment(ask, past, rolls)),
         timeline: await measure("pages", extent.questions, (ask) => pages(ask)),
         verify: await measure("verifications", verifications, (ask) => day.verifyNext(ask)),
         verdict: day.verdict,
-      });
+      };
+      const loops = longestIn(watched);
+      const longestTaskMs = (): number => loops.since()["operations"] ?? 0;
+      const halts = await haltsBeside({ platform, past, longestTaskMs, isWhole: false, progress });
+      return resultOf(extent, past, { ...seen, halts });
     } finally {
       risk.close();
       await owner.end();
@@ -171,6 +180,21 @@ interface Seen {
   readonly timeline: Measured;
   readonly verify: Measured;
   readonly verdict: { readonly decisions: number; readonly different: number };
+  readonly halts: HaltsBeside;
+}
+
+/** Halts, in milliseconds; what they waited for beside the past, by what they take without it. */
+function haltFigures({ calmMs, busyMs, ratio, verdict, answered, taskMs }: HaltsBeside) {
+  return {
+    calm_ms: calmMs,
+    beside_ms: busyMs,
+    ratio: rounded(ratio),
+    judged: verdict.decisions,
+    answered,
+    task_p50_ms: quantile(taskMs, 0.5),
+    task_p90_ms: quantile(taskMs, 0.9),
+    task_longest_ms: quantile(taskMs, 1),
+  };
 }
 
 function resultOf(extent: Extent, past: RecordedPast, seen: Seen): BenchResult {
@@ -193,6 +217,7 @@ function resultOf(extent: Extent, past: RecordedPast, seen: Seen): BenchResult {
     moment: of(seen.moment),
     timeline: { rows: pageRows, ...of(seen.timeline) },
     verify: { ...verdict, per_s: rounded(verdict.decisions / seconds), ...verify },
+    halts: haltFigures(seen.halts),
     node_version: process.version,
   };
   const { moment, timeline } = figures;

@@ -22,6 +22,10 @@ export interface DeclaredRoute {
   readonly attemptsPerMinuteMax?: number;
   /** The member of a row, with dots, that the next page begins after. */
   readonly pageAfter?: string;
+  /** The member of the answer that has the rows, where the caller gets more than them. */
+  readonly pageRows?: string;
+  /** The code that is 412 when the caller named a version by If-Match. */
+  readonly ifMatchConflict?: string;
   /** Done again after it was cut off, it comes to the same. */
   readonly repeatable?: true;
   /** The gateway has a handler of its own. */

@@ -11,7 +11,6 @@
 import type { Decimal } from "../../contracts/src/decimal.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
-import type { NavUpdated } from "../../contracts/src/records/fund.ts";
 import { type Amount, parseAmount, toDecimal } from "../money/amount.ts";
 import { positionAt, rowOf, slotsOf } from "../state/fund-state.ts";
 import { type Books, type FundBook, pricesOf, type SymbolBook } from "../state/records.ts";
@@ -59,7 +58,7 @@ export function carryFrom(
   fund: FundBook,
   { nav, netFlows }: VouchedValue,
   since: Instant,
-  said: NavUpdated["prices"] = {},
+  said: Readonly<Record<string, { readonly price: string }>> = {},
 ): CarriedValue {
   const lines = new Map<string, CarriedLine>();
   for (const slot of slotsOf(fund)) {

@@ -30,8 +30,20 @@ describe("1: a price jumped", () => {
     expect(rangeAt(heard([0, "100"], [1, "125.01"]), 1)).toBe("100 to 125.01");
     expect(rangeAt(heard([0, "100"], [1, "75"]), 1)).toBe("");
     expect(rangeAt(heard([0, "100"], [1, "74.99"]), 1)).toBe("74.99 to 100");
-    // Each step is small, and all of them are within the 5 s.
-    expect(rangeAt(heard([0, "100"], [1, "120"], [2, "144"], [3, "172"]), 3)).toBe("");
+  });
+
+  it("by steps that are each small, as soon as they are more than a quarter together", () => {
+    expect(rangeAt(heard([0, "100"], [1, "120"], [2, "125"]), 2)).toBe("");
+    expect(rangeAt(heard([0, "100"], [1, "120"], [2, "144"]), 2)).toBe("100 to 144");
+    expect(rangeAt(heard([0, "100"], [1, "80"], [2, "74"]), 2)).toBe("74 to 100");
+    // Of one moment, which is how a liar would do it.
+    const steps = ["100", "124", "153", "190", "235", "291", "361", "447"].map((price): Said => [1, price]);
+    expect(rangeAt(heard([0, "100"], ...steps), 1)).toBe("100 to 447");
+    expect(rangeAt(heard(...steps), 1)).toBe("100 to 447");
+    // A quarter every five seconds is a market.
+    expect(rangeAt(heard([0, "100"], [6, "124"], [12, "153"], [18, "190"]), 18)).toBe("");
+    // One tick that was wrong makes none of what follows it.
+    expect(rangeAt(heard([0, "100"], [1, "80"], [2, "100"], [3, "101"]), 3)).toBe("");
   });
 
   it("held against the last that counted, however old, where nothing was heard since", () => {

@@ -2,8 +2,9 @@
 // whoever hears prices keeps a watch for each, and hands our own clock in, because a liar dates what he says as he likes.
 //
 // Invariants (price-jump.test.ts names them):
-//  1. A price jumped when it lies above the highest or below the lowest counted price of the 5 s before it by more than its bound, and by five ticks; without one
-//     in these 5 s it is held against the last that counted, however old.
+//  1. A price jumped when it lies above the highest or below the lowest counted price of the 5 s before it, and is further than its bound from that one or from
+//     the one with which these 5 s began, and by five ticks: steps that are each small add up. Without one in these 5 s it is held against the last that
+//     counted, however old.
 //  2. A jump is over when a price comes back inside, or is confirmed when 5 s have passed by our clock since it was first heard and none did, also when none
 //     came at all.
 //  3. While it lasts the price is anything from the lowest to the highest of what counted before it and what was heard since.
@@ -30,10 +31,17 @@ interface Ends {
 interface Counted extends Ends {
   /** Of our clock. */
   readonly second: number;
+  /** What counted last before that second. */
+  readonly from: Readonly<Ends>;
+}
+
+/** What a price is held against: all that counted in the last seconds, and what counted when they began. */
+interface Inside extends Readonly<Ends> {
+  readonly from: Readonly<Ends>;
 }
 
 interface Jump {
-  readonly inside: Readonly<Ends>;
+  readonly inside: Inside;
   readonly heard: Ends;
   last: Decimal;
   readonly since: Instant;
@@ -66,7 +74,8 @@ export interface PriceBound {
   readonly distance?: Decimal | undefined;
 }
 
-const confirmMs = 5_000;
+/** How long a jump stands before it is believed. */
+export const confirmMs = 5_000;
 /** As far as sources may differ: what an envelope's prices may lie from the mark when nobody says otherwise. */
 export const sourcesCollar = decimal.parse("0.05");
 const sourcesMax = 4;
@@ -110,6 +119,7 @@ export function passPrices(watch: PriceWatch, collar: Decimal, now: Instant): vo
   if (jump !== undefined && millisecondsBetween(jump.since, now) >= confirmMs) {
     watch.jump = undefined;
     watch.recent = [];
+    watch.last = undefined;
     count(watch, jump.last, now);
   }
   if (watch.differing !== undefined) compare(watch, collar, now);
@@ -140,12 +150,13 @@ export function restate(watch: PriceWatch, ratio: Ratio): void {
   watch.sources.clear();
 }
 
-function before({ recent, last }: PriceWatch, now: Instant): Readonly<Ends> | undefined {
-  const from = Math.floor((now - confirmMs * 1_000) / secondUs);
-  const young = recent.filter(({ second }) => second >= from);
+function before({ recent, last }: PriceWatch, now: Instant): Inside | undefined {
+  const begun = Math.floor((now - confirmMs * 1_000) / secondUs);
+  const young = recent.filter(({ second }) => second >= begun);
   const [first, ...others] = young;
-  if (first === undefined) return last;
-  const ends = { low: first.low, high: first.high };
+  if (first === undefined) return last && { ...last, from: last };
+  const { low, high, from } = first;
+  const ends = { low, high, from };
   for (const { low, high } of others) {
     widen(ends, low);
     widen(ends, high);
@@ -156,16 +167,18 @@ function before({ recent, last }: PriceWatch, now: Instant): Readonly<Ends> | un
 function count(watch: PriceWatch, price: Decimal, now: Instant): void {
   const second = Math.floor(now / secondUs);
   const newest = watch.recent.at(-1);
-  watch.last = { low: price, high: price };
+  const ends = { low: price, high: price };
+  const { last: from = ends } = watch;
+  watch.last = ends;
   if (newest?.second === second) {
     widen(newest, price);
     return;
   }
-  const from = second - confirmMs / 1_000;
+  const begun = second - confirmMs / 1_000;
   // A clock that was set back keeps nothing young for ever.
   watch.recent = [
-    ...watch.recent.filter((one) => one.second >= from && one.second < second),
-    { second, low: price, high: price },
+    ...watch.recent.filter((one) => one.second >= begun && one.second < second),
+    { second, ...ends, from },
   ];
 }
 
@@ -175,7 +188,12 @@ function widen(ends: Ends, price: Decimal): void {
 }
 
 /** Invariant 1. */
-function isBeyond(price: Decimal, { low, high }: Readonly<Ends>, { max, least, distance }: PriceBound): boolean {
+function isBeyond(price: Decimal, inside: Inside, bound: PriceBound): boolean {
+  if (price <= inside.high && price >= inside.low) return false;
+  return isFar(price, inside, bound) || isFar(price, inside.from, bound);
+}
+
+function isFar(price: Decimal, { low, high }: Readonly<Ends>, { max, least, distance }: PriceBound): boolean {
   const nearest = price > high ? high : price < low ? low : price;
   const far = price > nearest ? price - nearest : nearest - price;
   if (far === 0n || far < least) return false;
@@ -201,8 +219,8 @@ function compare(watch: PriceWatch, collar: Decimal, now: Instant): void {
     return;
   }
   const ends = { low: said.reduce(decimal.min), high: said.reduce(decimal.max) };
-  const isFar = (ends.high - ends.low) * decimal.one > ends.low * collar;
-  if (isFar) {
+  const isDiffering = (ends.high - ends.low) * decimal.one > ends.low * collar;
+  if (isDiffering) {
     watch.differing = { ...ends, since: differing?.since ?? now, agreedSince: undefined };
   } else if (differing !== undefined) {
     differing.agreedSince ??= now;

@@ -1,8 +1,8 @@
 // Changes under a condition: a stale If-Match changes nothing, and a conflict keeps its code.
 import { describe, expect, it } from "vitest";
 import { ask, testParts } from "../../testkit/gateway/parts.ts";
+import { forwarded } from "./declared/route.ts";
 import { conflictTagged, underIfMatch, withVersionTag } from "./if-match.ts";
-import { watchdogConfigSet } from "./routes/watchdogs.ts";
 
 const condition = { bodyVersion: 8, conflictCode: "ENVELOPE_VERSION_CONFLICT" };
 
@@ -50,7 +50,7 @@ describe("a watchdog's configuration", () => {
   const put = async (headers: Readonly<Record<string, string>>, answer: object = config) => {
     const { parts, calls } = testParts({ procedures: { "Watchdogs/SetWatchdogConfig": answer } });
     const request = { params: { watchdog: "vpin" }, body: { fund_id: "alpha", threshold: 0.9, reason: "x" }, headers };
-    return { answered: await ask(watchdogConfigSet(parts), request), message: calls[0]?.[1] };
+    return { answered: await ask(forwarded("setWatchdogConfig", parts), request), message: calls[0]?.[1] };
   };
 
   it("is changed on top of the version that If-Match names, and answers the next as its ETag", async () => {

@@ -5,7 +5,6 @@ import { describe, expect, it } from "vitest";
 import { ask, testParts } from "../../testkit/gateway/parts.ts";
 import { exampleEnvelope } from "../../testkit/record-examples.ts";
 import { forwarded } from "./declared/route.ts";
-import { parkedList } from "./routes/parked.ts";
 import { navsList } from "./routes/treasury.ts";
 
 interface Schema {
@@ -143,7 +142,7 @@ describe("the next page", () => {
     const { parts, calls } = testParts({
       procedures: { "RiskWorkers/ListParked": { events: [event("a"), event("b")], total: 7 } },
     });
-    const answer = await ask(parkedList(parts), { query: { count_max: 1 } });
+    const answer = await ask(forwarded("listParked", parts), { query: { count_max: 1 } });
     expect(answer.body).toMatchObject({ total: 7, events: [{ event_id: "a" }] });
     expect(answer.headers).toEqual({ link: '</v1/operations/parked?count_max=1&after=one%2Fa>; rel="next"' });
     expect(calls[0]?.[1]).toMatchObject({ count_max: 2 });

@@ -143,7 +143,7 @@ export async function hearInputs(options: InputsOptions): Promise<Inputs> {
     if (!isForeign(event)) navGaps.heard(nav.fund_id, nav.sequence);
     if (!isForeign(event) && !isOurs(options.reference.fund(nav.fund_id))) return;
     if (isAhead(nav.as_of, `valuations ${nav.fund_id}`)) return;
-    await options.values.heard(nav, foreignSource(event), (worst) => drawdown.heard(nav, worst));
+    await options.values.heard(nav, foreignSource(event), drawdown.heard);
   }
 
   async function hearMark(event: BusEvent): Promise<void> {

@@ -1,8 +1,12 @@
-// Reference data as the engine needs it: read whole at the start, and again whenever its counter moved.
+// Reference data as the engine needs it: read whole at the start, and again whenever its counter moved. At the start the rates of a moment ago come first, so that
+// one that jumped just before has jumped after it.
 import { type TradingCalendar, tradingCalendar } from "../../contracts/src/calendar.ts";
-import { calendarDefinition, type FundReference } from "../../contracts/src/records/reference.ts";
+import { minusMilliseconds } from "../../contracts/src/instant.ts";
+import { calendarDefinition, type FundReference, type FxRate } from "../../contracts/src/records/reference.ts";
 import type { Engine } from "../../core/engine/engine.ts";
+import { confirmMs } from "../../core/exposure/price-jump.ts";
 import type { Reference } from "../../ports/reference-data.ts";
+import type { UnitOfWork } from "../../ports/store.ts";
 import { startLoop } from "../shared/loop.ts";
 import { namedSources } from "../shared/price-sources.ts";
 import type { ServicePorts } from "../shared/service.ts";
@@ -29,7 +33,7 @@ export interface ReferenceWatch {
   stop(): Promise<void>;
 }
 
-type Ports = Pick<ServicePorts, "referenceData" | "timers" | "log" | "crash">;
+type Ports = Pick<ServicePorts, "referenceData" | "store" | "clock" | "timers" | "log" | "crash">;
 
 /** Resolves when the engine has it; `eachLook` runs once a second for whoever has something to tell as often. */
 export async function watchReference(ports: Ports, engine: Engine, eachLook: () => void): Promise<ReferenceWatch> {
@@ -70,7 +74,18 @@ export async function watchReference(ports: Ports, engine: Engine, eachLook: () 
     if ((await ports.referenceData.changed()) !== change) adopt(await ports.referenceData.read());
   }
 
-  adopt(await ports.referenceData.read());
+  async function adoptFirst(): Promise<void> {
+    const now = ports.clock.now();
+    const at = minusMilliseconds(now, confirmMs);
+    const read = (unit: UnitOfWork) => unit.reference.asOf("fx", at);
+    const before = await ports.store.transact("risk.earlier-rates", read, { isOneStatement: true });
+    const reference = await ports.referenceData.read();
+    engine.noteClock(now);
+    if (before !== undefined) adopt({ ...reference, fx: before.content as FxRate[] });
+    adopt(reference);
+  }
+
+  await adoptFirst();
   const loop = startLoop({
     ports,
     what: { failing: "reference data cannot be read", working: "reference data can be read again" },

@@ -208,7 +208,8 @@ function haltHandlers(halts: Halts, getHaltStatus: ReturnType<typeof haltStatusO
 /** A value from the future was kept before the clock was set back: it is none, and the next one counts. */
 async function rememberValues({ riskStore, clock }: ServicePorts, engine: Engine): Promise<void> {
   const navs = (await riskStore.navs()).filter(({ as_of }) => !isAhead(parse(as_of), clock.now()));
-  for (const nav of navs) engine.values.remember(nav);
+  // Of a price that two funds hold the newest counts.
+  for (const nav of navs.toSorted((one, other) => parse(one.as_of) - parse(other.as_of))) engine.values.remember(nav);
 }
 
 function exposuresOf(engine: Engine) {

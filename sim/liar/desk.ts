@@ -37,6 +37,8 @@ export interface Desk {
 }
 
 const cent = decimal.parse("0.01");
+/** Within it an approval runs out in both worlds. */
+const runsOutMs = 1_500;
 
 interface HonestSide {
   /** What the market says at that moment; absent: a walk of its own, a step with each call. */
@@ -137,7 +139,7 @@ export function honestSide(worlds: Worlds, prng: Prng, { marketAt, cashParts = 2
   async function take(order: DeskOrder["order"], quantity: decimal.Decimal): Promise<Complaint> {
     const decided = await lied.ask(order);
     if (!decided.approved) return undefined;
-    const judged = isAlone ? decided : await twin.ask(order);
+    const judged = isAlone ? decided : await judgedInTwin(order);
     const isExit = decided.classification === "REDUCE";
     if (!judged.approved && !isExit) return approvedAlone(order, quantity, judged);
     // An exit of what others reported, which the desk does not hold: it lets it run out.
@@ -151,6 +153,17 @@ export function honestSide(worlds: Worlds, prng: Prng, { marketAt, cashParts = 2
     for (const world of both) await world.call("ConfirmSent", { order_id: order.order_id }, desk);
     await report(taken, "ROUTED", "WORKING");
     return undefined;
+  }
+
+  /** An approval that nobody sent runs out in one world a moment before it does in the other, which a kill may make of it: what is denied for it alone passes then. */
+  async function judgedInTwin(order: DeskOrder["order"]): Promise<RiskDecision> {
+    const judged = await twin.ask(order);
+    const isWaiting = orders.some(
+      ({ isSent, isEnded, order: { fund_id: fundId } }) => !isSent && !isEnded && fundId === order.fund_id,
+    );
+    if (judged.approved || judged.classification === "REDUCE" || !isWaiting) return judged;
+    for (const world of both) await world.fixture.pass(runsOutMs);
+    return twin.ask({ ...order, idempotency_key: `${order.idempotency_key}-again` });
   }
 
   const approvedAlone = (

@@ -38,6 +38,8 @@ const lookEvery = 10;
  * differs without any lie.
  */
 const heardMs = 20;
+/** A subscription begins where the killed one was. */
+const takeOverMs = 3_000;
 /** Values, prices and grace times come round in it. */
 const settleMs = 24_000;
 /** A lane that stopped again and again is tried with pauses of up to half a minute. */
@@ -68,6 +70,14 @@ export async function simulateLiar(run: LiarRun): Promise<LiarReport> {
     for (let round = 0; round < heldRoundsMax && (await discardHeld(worlds)); round += 1) await pass(1_000);
   }
 
+  /** What an engine that was killed a moment ago has not taken over yet it takes over then. */
+  async function ordersAreAlike(): Promise<Complaint> {
+    if ((await ordersAreTheirAskers(worlds, desk)) === undefined) return undefined;
+    await pass(takeOverMs);
+    await free();
+    return ordersAreTheirAskers(worlds, desk);
+  }
+
   async function lie(): Promise<void> {
     const kind = lies[random.below(Math.max(1, lies.length))];
     if (kind === undefined) return;
@@ -91,13 +101,13 @@ export async function simulateLiar(run: LiarRun): Promise<LiarReport> {
     await pass(150);
     await free();
     await acceptGaps(worlds);
-    complaint ??= (await ordersAreTheirAskers(worlds, desk)) ?? (await honestOpenNone(worlds));
+    complaint ??= (await ordersAreAlike()) ?? (await honestOpenNone(worlds));
   }
 
   async function settle(): Promise<number> {
     await pass(5_000);
     await free();
-    complaint ??= (await ordersAreTheirAskers(worlds, desk)) ?? (await acceptedFillsAreBooked(worlds.lied));
+    complaint ??= (await ordersAreAlike()) ?? (await acceptedFillsAreBooked(worlds.lied));
     const blocks = (await worlds.lied.blocks()).filter(({ block_id }) => block_id !== undefined).length;
     worlds.lied.adopt();
     for (let round = 0; round < 3 && complaint === undefined; round += 1) {

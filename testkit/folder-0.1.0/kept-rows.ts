@@ -28,8 +28,7 @@ export async function keptRows(connection: pg.ClientConfig): Promise<KeptRows> {
   try {
     const rows = {} as Record<keyof typeof kept, readonly string[]>;
     for (const table of keptTables) {
-      // Those of seconds and minutes are thinned, and the newest of a day is another one while the day goes on.
-      const where = table === "treasury_nav" ? "where every = 'hour'" : "";
+      const where = table === "treasury_nav" ? whereOver : "";
       const found = await client.query(`select ${kept[table]} from portcullis.${table} ${where}`);
       rows[table] = found.rows.map((row) => JSON.stringify(row)).sort();
     }
@@ -38,6 +37,9 @@ export async function keptRows(connection: pg.ClientConfig): Promise<KeptRows> {
     await client.end();
   }
 }
+
+/** Values of seconds and minutes are thinned, and the newest of this hour is another one while it goes on. */
+const whereOver = "where every = 'hour' and bucket_us < extract(epoch from date_trunc('hour', now())) * 1000000";
 
 /** Of a folder that no platform runs on. */
 export async function keptRowsIn(dataFolder: string): Promise<KeptRows> {

@@ -1,7 +1,7 @@
 // What the risk engine, reference data and the paper treasury would have on disk: a part of the memory store.
 import type { Decimal } from "../../contracts/src/decimal.ts";
 import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
-import type { NavUpdated } from "../../contracts/src/records/fund.ts";
+import type { JudgedNav } from "../../contracts/src/records/fund.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
 import type { ReferenceKind } from "../../contracts/src/records/reference.ts";
 import type { JournalRow, Snapshot } from "../../ports/risk-store.ts";
@@ -22,7 +22,7 @@ export interface RiskTables {
   readonly snapshots: Snapshot[];
   /** Every version of each fund, oldest first. */
   readonly envelopes: Map<string, RiskEnvelope[]>;
-  readonly navs: Map<string, NavUpdated>;
+  readonly navs: Map<string, JudgedNav>;
   haltEpoch: number;
   /** Those in force, in the order of their epochs. */
   readonly halts: ActiveHalt[];

@@ -73,6 +73,27 @@ export const navUpdated = z.object({
 });
 export type NavUpdated = z.infer<typeof navUpdated>;
 
+interface BelievedPrice {
+  readonly quantity: string;
+  readonly price: string;
+  readonly low: string;
+  readonly high: string;
+}
+
+/** A value as the risk engine keeps it, with how it was judged: after a restart it counts as it did before. */
+export interface JudgedNav extends NavUpdated {
+  /** Absent in those that were kept before it was. */
+  readonly judged?: {
+    /** What counted of it, and the most that it may be where nobody vouches for it. */
+    readonly counts: string;
+    readonly most?: string;
+    /** Of a value from outside: what the last vouched one had become by then, and since when steps are measured from it. */
+    readonly carried?: { readonly nav: string; readonly net_flows: string; readonly since: string };
+    /** What was held, at which price, and between which ones that were believed. */
+    readonly prices: Readonly<Record<string, BelievedPrice>>;
+  };
+}
+
 /** Money moved that no fill moved: a deposit or withdrawal, a fee for borrowed shares, a dividend, the first capital. */
 export const ledgerBooked = z.object({
   entry_id: idText,

@@ -1,12 +1,14 @@
 // Which prices of a fill are believed: the collar of its order around the mark with its bid and ask, and nothing without a fresh mark.
 import { describe, expect, it } from "vitest";
+import * as decimal from "../../../contracts/src/decimal.ts";
 import { engineFixture, engineOptions, markOf, moment, reference } from "../../../testkit/risk/engine-fixture.ts";
 import { createEngine } from "../engine.ts";
 
+const options = { priceJumpMax: decimal.parse("0.25") };
 const fill = { fundId: "alpha", symbol: "AAPL", isExit: false };
 const kinds = (prices: readonly string[], isExit = false, quote: object = {}) => {
   // The mark is 200, the collar 5 %, that of exits four times as wide.
-  const engine = engineFixture();
+  const engine = engineFixture({}, options);
   engine.setMark({ ...markOf("AAPL", "200", moment(1)), ...quote });
   return prices.map((price) => engine.acceptance.judge({ ...fill, price, isExit }, moment(2)).kind);
 };
@@ -26,6 +28,10 @@ describe("28.5: the price of a fill", () => {
     const quote = { bid: "180", ask: "215" };
     expect(kinds(["170", "225"], false, quote)).toEqual(["within", "within"]);
     expect(kinds(["169.99", "225.01"], false, quote)).toEqual(["outside", "outside"]);
+    // As far as a price may jump; what lies further out is none.
+    expect(kinds(["240", "260"], false, { bid: "150", ask: "250" })).toEqual(["within", "within"]);
+    expect(kinds(["240", "260"], false, { bid: "150", ask: "250.01" })).toEqual(["outside", "outside"]);
+    expect(kinds(["145", "140"], false, { bid: "149.99" })).toEqual(["outside", "outside"]);
     // A crossed quote narrows nothing.
     expect(kinds(["190", "210"], false, { bid: "210", ask: "190" })).toEqual(["within", "within"]);
   });
@@ -41,6 +47,24 @@ describe("28.5: the price of a fill", () => {
     const silent = createEngine(engineOptions);
     silent.setReference(reference);
     expect(silent.acceptance.judge({ ...fill, price: "200" }, moment(0)).kind).toBe("unknown");
+  });
+
+  it("cannot be judged while the price has jumped, and is when that is over", () => {
+    const engine = engineFixture({}, options);
+    const judged = (price: string, second: number) =>
+      engine.acceptance.judge({ ...fill, price }, moment(second * 1_000)).kind;
+    const say = (price: string, second: number): void => {
+      engine.noteClock(moment(second * 1_000));
+      engine.setMark(markOf("AAPL", price, moment(second * 1_000)));
+    };
+    say("200", 1);
+    say("1000", 2);
+    expect([judged("1000", 2), judged("200", 2)]).toEqual(["unknown", "unknown"]);
+    say("200", 3);
+    expect([judged("1000", 3), judged("200", 3)]).toEqual(["outside", "within"]);
+    say("1000", 4);
+    say("1000", 9);
+    expect(judged("1000", 9)).toBe("within");
   });
 
   it("says what it is, what the mark is and how far it may lie", () => {

@@ -11,9 +11,9 @@
 //  4. A value that is not explained tightens at once and loosens nothing.
 import type { Decimal } from "../../../contracts/src/decimal.ts";
 import * as decimal from "../../../contracts/src/decimal.ts";
-import { millisecondsBetween, parse } from "../../../contracts/src/instant.ts";
+import { parse } from "../../../contracts/src/instant.ts";
 import type { RiskBlock } from "../../../contracts/src/records/block.ts";
-import type { NavUpdated } from "../../../contracts/src/records/fund.ts";
+import type { JudgedNav, NavUpdated } from "../../../contracts/src/records/fund.ts";
 import { blocksOf } from "../../blocks/block-book.ts";
 import {
   carriedNow,
@@ -29,6 +29,7 @@ import { product } from "../../money/exact.ts";
 import type { FundBook } from "../../state/records.ts";
 import { money, percent } from "../../state/wording.ts";
 import { type EngineState, setNav } from "../state.ts";
+import { beginsAnew, keptValue, rememberValue, vouchedOf } from "./keep-value.ts";
 import { openPricesOf } from "./price-ranges.ts";
 import { valueBeforeRates } from "./rate-ranges.ts";
 
@@ -57,17 +58,16 @@ export interface Values {
   judge(nav: NavUpdated, isOwn: boolean): JudgedValue;
   /** It counts from now on, as it was judged. */
   take(nav: NavUpdated, judged: JudgedValue, isOwn: boolean): void;
+  /** As it is to be kept, before it is taken. */
+  kept(nav: NavUpdated, judged: JudgedValue, isOwn: boolean): JudgedNav;
   /** The one that was kept last, before a restart or an upgrade. */
-  remember(nav: NavUpdated): void;
+  remember(nav: JudgedNav): void;
   shown(nav: NavUpdated, judged: JudgedValue): ShownValue;
   isAsShown(nav: NavUpdated, shown: ShownValue): boolean;
 }
 
 /** What a person accepts, with what it was judged by. */
 type ShownValue = NonNullable<RiskBlock["value"]>;
-
-/** How long steps below the bound are added up. */
-const sameDayMs = 86_400_000;
 
 export function valuesOf(state: EngineState): Values {
   return {
@@ -80,6 +80,7 @@ export function valuesOf(state: EngineState): Values {
       const most = standing === "VOUCHED" ? undefined : decimal.max(decimal.parse(nav.nav), high);
       setNav(state, nav, counts, most);
     },
+    kept: (nav, judged, isOwn) => keptValue(state, nav, judged, isOwn),
     remember(nav) {
       const [counts, most] = rememberValue(state, nav);
       setNav(state, nav, counts, most);
@@ -143,26 +144,10 @@ function takeValue(state: EngineState, nav: NavUpdated, { standing }: JudgedValu
     values.delete(nav.fund_id);
     return;
   }
-  const carried = values.get(nav.fund_id);
-  if (standing !== "VOUCHED") return;
-  if (carried !== undefined && millisecondsBetween(carried.since, clockAt) < sameDayMs) return;
-  values.set(nav.fund_id, carryFrom(books, fund, vouchedOf(nav), clockAt, nav.prices));
-}
-
-/** The value that was kept last: before a restart, or before an upgrade. Answers what counts of it, and the most that it may be. */
-function rememberValue(state: EngineState, nav: NavUpdated): readonly [Decimal, Decimal] {
-  const { books, values, clockAt } = state;
-  const fund = books.funds.get(nav.fund_id);
-  const value = decimal.parse(nav.nav);
-  if (fund === undefined) return [value, value];
-  const shown = shownOf(state, nav.fund_id);
-  if (shown === undefined) {
-    values.set(nav.fund_id, carryFrom(books, fund, vouchedOf(nav), clockAt, nav.prices));
-    return [value, value];
-  }
-  const last = { nav: decimal.parse(shown.vouched_nav), netFlows: decimal.parse(shown.vouched_net_flows) };
-  values.set(nav.fund_id, carryFrom(books, fund, last, clockAt, nav.prices));
-  return [decimal.min(value, last.nav), decimal.max(value, last.nav)];
+  if (!beginsAnew(state, nav.fund_id, standing)) return;
+  // Of what the engine has no price of only the first value says one: nobody could hold a later one against anything.
+  const said = values.has(nav.fund_id) ? undefined : nav.prices;
+  values.set(nav.fund_id, carryFrom(books, fund, vouchedOf(nav), clockAt, said));
 }
 
 /** A person vouches for what was shown. */
@@ -250,14 +235,6 @@ function whyNot({ value, moved, low, high, bound }: Compared, currency: string, 
 
 const boundOf = ({ options }: EngineState, of: Decimal): Decimal =>
   ((decimal.abs(of) * options.valueUnexplainedMax) / decimal.one) as Decimal;
-
-function shownOf({ blockBook }: EngineState, fundId: string): ShownValue | undefined {
-  return blocksOf(blockBook, fundId).find(({ value }) => value !== undefined)?.value;
-}
-
-function vouchedOf({ nav, net_flows: flows = "0" }: NavUpdated): VouchedValue {
-  return { nav: decimal.parse(nav), netFlows: decimal.parse(flows) };
-}
 
 /** Unlike decimal's own they refuse nothing: what is too large is not explained, and no reason to stop. */
 const plus = (left: Decimal, right: Decimal): Decimal => (left + right) as Decimal;

@@ -134,6 +134,12 @@ export function passRanges(state: PriceState): void {
   }
 }
 
+/** Between which prices of it are believed: while one has jumped, what counted before. */
+export function believedOf({ prices }: Pick<PriceState, "prices">, symbol: string, isPaper: boolean) {
+  const watch = (isPaper ? prices.paper : prices.live).get(symbol);
+  return watch?.jump?.inside ?? watch?.last;
+}
+
 /** Those that the fund holds. */
 export function openPricesOf({ prices }: Pick<PriceState, "prices">, fund: FundBook): readonly OpenPrice[] {
   if (prices.open.size === 0) return [];

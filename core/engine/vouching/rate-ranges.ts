@@ -28,7 +28,7 @@ interface OpenRate {
   readonly quote: string;
   readonly range: PriceRange;
   /** By fund, when it jumped. */
-  readonly navs: ReadonlyMap<string, Decimal>;
+  readonly navs: Map<string, Decimal>;
 }
 
 export interface RateBook {
@@ -112,6 +112,13 @@ export function valueBeforeRates({ rates }: Pick<RateState, "rates">, fund: Fund
   return [...rates.open.values()].flatMap(({ navs }) => navs.get(fund.id) ?? []);
 }
 
+/** A fund's value of before is known only now: after a restart rates are heard before values. */
+export function noteValueBefore({ rates }: Pick<RateState, "rates">, { id, currency }: FundBook, value: Decimal): void {
+  for (const { base, quote, navs } of rates.open.values()) {
+    if ((base === currency || quote === currency) && !navs.has(id)) navs.set(id, value);
+  }
+}
+
 /** The pair of a rate of the fund's that is not believed yet. */
 export function openRateOf({ rates }: Pick<RateState, "rates">, { currency }: FundBook): string | undefined {
   if (rates.open.size === 0) return undefined;
@@ -153,7 +160,7 @@ function fundsIn({ funds }: Books, base: string, quote: string): readonly FundBo
   return [...funds.values()].filter(({ currency }) => currency === base || currency === quote);
 }
 
-function navsOf(books: Books, base: string, quote: string): ReadonlyMap<string, Decimal> {
+function navsOf(books: Books, base: string, quote: string): Map<string, Decimal> {
   return new Map(
     fundsIn(books, base, quote).flatMap((fund) => {
       const nav = navOf(fund);

@@ -7,7 +7,7 @@ import type { HttpAnswer, HttpRequest, Route } from "../../../ports/http.ts";
 import type { Outcome } from "../../../ports/identity.ts";
 import { denied } from "../answers.ts";
 import { brokenChain } from "../ask-audit.ts";
-import { withVersionTag } from "../if-match.ts";
+import { conflictTagged, namedVersion, withVersionTag } from "../if-match.ts";
 import type { GatewayParts } from "../parts.ts";
 import { fetchedCount, pageOf } from "../schemas/paging.ts";
 import { fieldAnswer, jsonMember, jsonMessage, messageAnswer } from "./answers.ts";
@@ -81,11 +81,28 @@ export function forwarded(id: DeclaredRouteId, parts: Parts): Route {
 }
 
 async function forward(id: DeclaredRouteId, parts: Parts, request: HttpRequest): Promise<HttpAnswer> {
-  const { status, pageAfter } = declarationOf(id);
+  const { status, pageAfter, ifMatchConflict } = declarationOf(id);
   const message = declaredMessage(id, request);
   if (pageAfter !== undefined) return forwardPage(id, parts, request, message, pageAfter);
+  if (ifMatchConflict !== undefined) return forwardUnderIfMatch(id, parts, request, message, ifMatchConflict);
   const outcome = await askDeclared(id, parts, request, message);
   return outcome.ok ? withVersionTag({ status, body: declaredBody(id, outcome.value) }) : denied(outcome);
+}
+
+/** With If-Match the change is made only on top of the version that it names; without, on top of what the request says itself. */
+async function forwardUnderIfMatch(
+  id: DeclaredRouteId,
+  parts: Parts,
+  request: HttpRequest,
+  message: object,
+  conflictCode: string,
+): Promise<HttpAnswer> {
+  const named = namedVersion(request);
+  const asked = named === undefined ? message : { ...message, expected_version: named };
+  const outcome = await askDeclared(id, parts, request, asked);
+  const { status } = declarationOf(id);
+  const answer = outcome.ok ? { status, body: declaredBody(id, outcome.value) } : denied(outcome);
+  return conflictTagged(named, conflictCode, answer);
 }
 
 /** One page of a list; the next one is in the Link header. */
@@ -102,10 +119,11 @@ async function forwardPage(
   const query = usual > 0 ? { ...asked, count_max: usual } : asked;
   const outcome = await askDeclared(id, parts, request, { ...message, count_max: fetchedCount(query) });
   if (!outcome.ok) return denied(outcome);
-  const { status, path } = declarationOf(id);
-  const fetched = declaredBody(id, outcome.value) as readonly object[];
+  const { status, path, pageRows } = declarationOf(id);
+  const answer = declaredBody(id, outcome.value);
+  const fetched = (pageRows === undefined ? answer : memberOf(answer, pageRows)) as readonly object[];
   const { rows, more } = pageOf(placeOf(path, request), query, fetched, (row) => memberAt(row, after));
-  return { status, body: rows, ...more };
+  return { status, body: pageRows === undefined ? rows : { ...answer, [pageRows]: rows }, ...more };
 }
 
 /** The path with what was asked in place of its parameters. */
@@ -114,12 +132,16 @@ function placeOf(path: string, { params }: Pick<HttpRequest, "params">): string 
   return path.replaceAll(/:([a-z_]+)\*?/g, (_whole, name: string) => encodeURIComponent(String(given[name])));
 }
 
+function memberOf(row: unknown, name: string): unknown {
+  return (row as Readonly<Record<string, unknown>> | undefined)?.[name];
+}
+
 /** Several members stand with a slash between them. */
 function memberAt(row: object, paths: string): string {
   return paths
     .split(",")
     .map((path) => {
-      const found = path.split(".").reduce<unknown>((value, name) => (value as Record<string, unknown>)?.[name], row);
+      const found = path.split(".").reduce<unknown>(memberOf, row);
       return typeof found === "string" || typeof found === "number" ? String(found) : "";
     })
     .join("/");

@@ -34,7 +34,6 @@ import {
   operatorsList,
 } from "./operators.ts";
 import { orderSubmit } from "./orders.ts";
-import { parkedList } from "./parked.ts";
 import { publicBars, publicFunds, publicHalts, publicInstruments, publicQuote, publicQuotes } from "./public.ts";
 import {
   asyncApi,
@@ -45,14 +44,13 @@ import {
   referenceStyleSheet,
 } from "./reference.ts";
 import { reportDocumentRead, reportMake, reportRead, reportsList } from "./reports.ts";
-import { decisions, decisionsVerify, rejectionsList, stopsList, timelineList } from "./riskengine.ts";
+import { decisions, rejectionsList, stopsList, timelineList } from "./riskengine.ts";
 import { secondFactorBegin, secondFactorConfirm, stepUp } from "./second-factor.ts";
 import { serviceTokenIssue, serviceTokenRevoke, serviceTokenRotate, serviceTokensList } from "./service-tokens.ts";
 import { servicesRestart } from "./services.ts";
 import { servicesList } from "./services-list.ts";
 import { fundsList, navsList, referenceData, referenceDataCosign, referenceDataSet } from "./treasury.ts";
 import { unauditedChangeAccept, unauditedChangeCosign } from "./unaudited.ts";
-import { watchdogConfigSet } from "./watchdogs.ts";
 
 type MakeRoute = (parts: GatewayParts) => Route;
 
@@ -122,11 +120,9 @@ const customRoutes: readonly MakeRoute[] = [
   haltRequest,
   haltResume,
   stopsList,
-  parkedList,
   orderSubmit,
   fundsList,
   navsList,
-  watchdogConfigSet,
   referenceData,
   referenceDataSet,
   referenceDataCosign,
@@ -142,7 +138,6 @@ const customRoutes: readonly MakeRoute[] = [
   auditTile,
   events,
   signalTest,
-  decisionsVerify,
   timelineList,
 ];
 

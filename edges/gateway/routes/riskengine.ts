@@ -1,9 +1,9 @@
-// What the risk engine decided, refused and watches, whether what it decided is what was recorded, and what happened to a fund.
+// What the risk engine decided, refused and watches, and what happened to a fund.
 import { Fault } from "../../../contracts/src/fault.ts";
 import type { ListTimelineRequest, Timeline } from "../../../contracts/src/generated/svc/v1/replay.ts";
 import type { DecisionRecords, Rejections } from "../../../contracts/src/generated/svc/v1/riskdesk.ts";
 import type { Stops } from "../../../contracts/src/generated/svc/v1/riskworkers.ts";
-import type { HttpAnswer, HttpRequest, Route } from "../../../ports/http.ts";
+import type { Route } from "../../../ports/http.ts";
 import { answerTo, denied } from "../answers.ts";
 import { plain } from "../ask-service.ts";
 import {
@@ -76,34 +76,6 @@ export function stopsList(parts: Pick<GatewayParts, "services">): Route {
       return { status: 200, body: rows, headers };
     },
   };
-}
-
-/** Most have ended by then. */
-const retryAfterS = "5";
-
-/** POST /v1/replay/verify: recorded decisions made again. A second one of the same person is told when to come back. */
-export function decisionsVerify(parts: Pick<GatewayParts, "services">): Route {
-  return {
-    ...declared("verifyDecisions"),
-    handle: async (request) => {
-      try {
-        return await verify(parts, request);
-      } catch (thrown) {
-        if (!(thrown instanceof Fault) || thrown.code !== "RESOURCE_EXHAUSTED") throw thrown;
-        return {
-          status: 429,
-          body: { code: thrown.code, detail: thrown.message },
-          headers: { "retry-after": retryAfterS },
-        };
-      }
-    },
-  };
-}
-
-async function verify(parts: Pick<GatewayParts, "services">, request: HttpRequest): Promise<HttpAnswer> {
-  const message = declaredMessage("verifyDecisions", request);
-  const outcome = await askDeclared("verifyDecisions", parts, request, message);
-  return outcome.ok ? { status: 200, body: declaredBody("verifyDecisions", outcome.value) } : denied(outcome);
 }
 
 /** Events of one piece. */

@@ -102,11 +102,28 @@ describe("the first event after a moment", () => {
       { kind: "fill", code: "X" },
       { kind: "decision" },
       { kind: "decision", code: "MAX" },
-      { kind: "halt" },
+      { kind: "halt", data: { severity: "FUND_HALT" } },
     ];
     const { client } = server([4, 3, 2, 1], (index) => kinds[index] as Partial<PastEvent>);
     expect(await first(client, "rejection")).toMatchObject({ event_id: "e-2" });
     expect(await first(client, "halt")).toMatchObject({ event_id: "e-3" });
+  });
+
+  it("is where something was halted, and no step or end of an earlier halt", async () => {
+    const all = [
+      { halt_id: "h-1", step: "BLOCKED" },
+      { halt_id: "h-1", step: "NOTIFIED" },
+      { request_id: "r-1", requested_by: "operator:duty" },
+      { halt_id: "h-1", severity: "FUND_HALT", lifted_at: format(end) },
+      { halt_id: "h-2", severity: "FIRM_HALT" },
+      { halt_id: "h-2", step: "BLOCKED" },
+    ];
+    const halts = (index: number): Partial<PastEvent> => ({ kind: "halt", data: all[index] as PastEvent["data"] });
+    const { client, asked } = server([6, 5, 4, 3, 2, 1], halts);
+    expect(await first(client, "halt")).toMatchObject({ event_id: "e-4" });
+    for (const { countMax } of asked) expect(countMax).toBe(1);
+    const { client: lifted } = server([6, 5, 4, 3], halts);
+    expect(await first(lifted, "halt")).toBeUndefined();
   });
 
   it("is none where there is none, up to the end", async () => {

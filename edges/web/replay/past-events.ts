@@ -90,11 +90,23 @@ export async function eventsBetween(
 
 export type Sought = "any" | "halt" | "rejection";
 
-const soughtAs: Readonly<Record<Sought, { readonly kinds?: string; readonly denied?: boolean }>> = {
+interface SoughtAs {
+  readonly kinds?: string;
+  readonly denied?: boolean;
+  /** Of those that the server finds. */
+  readonly isIt?: (event: PastEvent) => boolean;
+}
+
+const soughtAs: Readonly<Record<Sought, SoughtAs>> = {
   any: {},
-  halt: { kinds: "halt" },
+  halt: { kinds: "halt", isIt: isLatch },
   rejection: { kinds: "decision", denied: true },
 };
+
+/** Where something was halted: what was proven after it and who lifted it are of the kind as well. */
+export function isLatch({ kind, data }: Pick<PastEvent, "kind" | "data">): boolean {
+  return kind === "halt" && typeof data["severity"] === "string" && data["lifted_at"] === undefined;
+}
 
 /**
  * The first after `after`, up to and with `to`: it alone is asked for, so that nothing later than it is known. By stretches, because many decisions are gone
@@ -108,11 +120,26 @@ export async function firstEvent(
   let stretchMs = firstStretchMs;
   for (let from = plusMicroseconds(after, 1); from <= to; ) {
     const end = earlier(to, plusMilliseconds(from, stretchMs));
-    const asked = { fundId, from: format(from), to: format(end), countMax: 1, ...soughtAs[sought] };
-    const [found] = await client.listTimeline(asked, call);
+    const found = await firstOfStretch(client, { fundId, from: format(from), to: format(end) }, sought, call);
     if (found !== undefined) return found;
     from = plusMicroseconds(end, 1);
     stretchMs = Math.min(askedMsMax, stretchMs * lookGrowth);
   }
   return undefined;
+}
+
+/** One by one, so that none behind it is known. */
+async function firstOfStretch(
+  client: Asking,
+  span: Span,
+  sought: Sought,
+  call: CallOptions,
+): Promise<PastEvent | undefined> {
+  const { isIt, ...named } = soughtAs[sought];
+  for (let passed: string | undefined; ; ) {
+    const after = passed === undefined ? {} : { after: passed };
+    const [found] = await client.listTimeline({ ...span, ...named, ...after, countMax: 1 }, call);
+    if (found === undefined || isIt === undefined || isIt(found)) return found;
+    passed = found.event_id;
+  }
 }

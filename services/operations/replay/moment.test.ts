@@ -116,3 +116,24 @@ it("counts losses of the calendar from the baselines of then, and has a reason f
   const { limit_use: other } = await moment(8, { baselines: [moved] });
   expect(other.find(({ limit }) => limit === "daily")?.reason).toMatch(/Money moved/);
 });
+
+it("the second before midnight is judged by the day that ends, the second after it by the day that begins, whenever it is asked", async () => {
+  const base = { netFlows: decimal.zero, version: 0, limit: "daily" as const, setBy: "riskengine", reason: "" };
+  const of = (period: string, second: number, value: string) => ({
+    ...base,
+    period,
+    value: decimal.parse(value),
+    valuedAt: at(second),
+    setAt: at(second),
+  });
+  // The always open calendar's days are those of UTC; the session of the fixture begins at 13:30.
+  const midnight = -13.5 * 3_600;
+  const baselines = [of("2026-11-15", midnight, "1000500"), of("2026-11-14", midnight - 86_400, "1030000")];
+  const lossAt = async (second: number) => {
+    const nav = standing.nav && { ...standing.nav, at: at(second) };
+    const { limit_use: use } = await moment(second, { nav, baselines });
+    return use.find(({ limit }) => limit === "daily");
+  };
+  expect(await lossAt(midnight - 1)).toMatchObject({ used: "30000", as_of: format(at(midnight - 1)) });
+  expect(await lossAt(midnight + 1)).toMatchObject({ used: "500", as_of: format(at(midnight + 1)) });
+});

@@ -73,6 +73,16 @@ const coded = (payload: Payload): string => {
   const code = textAt(payload, "code");
   return code === undefined ? "" : ` (${code})`;
 };
+/** How it was done and by whom, as the entry names them; nothing where it names nobody. */
+const by = (payload: Payload, name: string, how = ""): string => {
+  const who = textAt(payload, name);
+  return who === undefined ? "" : `${how} by ${who}`;
+};
+/** One asks for it, and another signs what the first may not lift alone. */
+const lifted = (payload: Payload): string => {
+  const [who, other] = [textAt(payload, "requested_by"), textAt(payload, "cosigned_by")];
+  return other === undefined || other === who ? by(payload, "requested_by") : ` by ${who ?? "?"} and ${other}`;
+};
 /** A fund's, a strategy's or the firm's. */
 const scope = (payload: Payload): string =>
   textAt(payload, "strategy_id") ?? textAt(payload, "fund_id") ?? "the whole firm";
@@ -112,21 +122,29 @@ const sentences: Readonly<Record<string, Sentence>> = {
     `Exit ${shown(payload, "attempt")} of a stop in ${shown(payload, "symbol")} was handed in as ${shown(payload, "order_id")}.`,
   "stop.ended": (payload) => `A stop in ${shown(payload, "symbol")} ended: ${shown(payload, "outcome")}.`,
   "halt.latched": (payload) => `The risk engine halted ${scope(payload)}${because(payload)}`,
-  "halt.requested": (payload) => `${shown(payload, "severity")} of ${scope(payload)} is in force${because(payload)}`,
-  "halt.lifted": (payload) => `${shown(payload, "severity")} of ${scope(payload)} was lifted${because(payload)}`,
+  "halt.requested": (payload) =>
+    `${shown(payload, "severity")} of ${scope(payload)} is in force${by(payload, "requested_by", ", asked for")}${because(payload)}`,
+  "halt.lifted": (payload) =>
+    `${shown(payload, "severity")} of ${scope(payload)} was lifted${lifted(payload)}${because(payload)}`,
   "halt.step": (payload) =>
     `After a halt it was proven: ${shown(payload, "step")}. ${ended(shown(payload, "detail", ""))}`,
-  "resume.requested": (payload) => `Somebody asked to lift every halt${because(payload)}`,
-  "resume.ended": (payload) => `The request to lift every halt ended: ${shown(payload, "outcome")}.`,
-  "envelope.updated": (payload) => `The limits are now version ${shown(payload, "version")}${because(payload)}`,
-  "restriction.ended": (payload) => `The restriction ${shown(payload, "kind")} was ended${because(payload)}`,
+  "resume.requested": (payload) =>
+    `${shown(payload, "requested_by", "An operator")} asked to lift every halt${because(payload)}`,
+  "resume.ended": (payload) =>
+    `The request to lift every halt was ended${by(payload, "ended_by")}: ${shown(payload, "outcome")}.`,
+  "envelope.updated": (payload) =>
+    `The limits are now version ${shown(payload, "version")}${by(payload, "updated_by", ", set")}${because(payload)}`,
+  "restriction.ended": (payload) =>
+    `The restriction ${shown(payload, "kind")} was ended${by(payload, "ended_by")}${because(payload)}`,
   "block.opened": (payload) => `New risk is blocked in ${shown(payload, "symbol", "the fund")}${because(payload)}`,
-  "block.ended": (payload) => `The block of ${shown(payload, "symbol", "the fund")} ended${because(payload)}`,
-  "throttle.released": (payload) => `The throttle of ${shown(payload, "strategy_id")} was released${because(payload)}`,
+  "block.ended": (payload) =>
+    `The block of ${shown(payload, "symbol", "the fund")} was ended${by(payload, "ended_by")}${because(payload)}`,
+  "throttle.released": (payload) =>
+    `The throttle of ${shown(payload, "strategy_id")} was released${by(payload, "released_by")}${because(payload)}`,
   "strategy.changed": (payload) =>
-    `${shown(payload, "strategy_id")} is ${shown(payload, "status")} with ${shown(payload, "allocation_pct")} of the fund${because(payload)}`,
+    `${shown(payload, "strategy_id")} is ${shown(payload, "status")} with ${shown(payload, "allocation_pct")} of the fund${by(payload, "changed_by", ", set")}${because(payload)}`,
   "ledger.booked": (payload) =>
-    `${shown(payload, "kind")} of ${shown(payload, "amount")} ${shown(payload, "currency")} was booked${because(payload)}`,
+    `${shown(payload, "kind")} of ${shown(payload, "amount")} ${shown(payload, "currency")} was booked${by(payload, "booked_by")}${because(payload)}`,
   "corporate_action.changed": (payload) =>
     `${shown(payload, "kind")} of ${shown(payload, "symbol")} is ${shown(payload, "state")}.`,
   "signal.received": (payload) => `An alert for ${shown(payload, "symbol")} was accepted.`,

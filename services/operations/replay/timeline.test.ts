@@ -179,6 +179,26 @@ it("a watchdog that restricts is a restriction, and an alarm otherwise", async (
   ]);
 });
 
+it("says who halted, lifted and set, because that is what is asked first", async () => {
+  const { add, ask } = await world();
+  const halt = { halt_id: "h", severity: "FUND_HALT", fund_id: "alpha", reason: "a feed went wrong" };
+  const [duty, relief] = ["operator:duty", "operator:relief"];
+  add(1, "halt.requested", { ...halt, requested_by: duty });
+  add(2, "halt.requested", halt);
+  add(3, "resume.requested", { request_id: "r", requested_by: duty, reason: "it is back" });
+  add(4, "halt.lifted", { ...halt, requested_by: duty, cosigned_by: relief, reason: "it is back" });
+  add(5, "halt.lifted", { ...halt, requested_by: duty, cosigned_by: duty, reason: "it is back" });
+  add(6, "envelope.updated", { version: 2, updated_by: duty, reason: "tighter" });
+  expect((await ask()).map(({ summary }) => summary)).toEqual([
+    "FUND_HALT of alpha is in force, asked for by operator:duty: a feed went wrong.",
+    "FUND_HALT of alpha is in force: a feed went wrong.",
+    "operator:duty asked to lift every halt: it is back.",
+    "FUND_HALT of alpha was lifted by operator:duty and operator:relief: it is back.",
+    "FUND_HALT of alpha was lifted by operator:duty: it is back.",
+    "The limits are now version 2, set by operator:duty: tighter.",
+  ]);
+});
+
 it("every kind has its actions, and the index has the same", () => {
   expect(new Set(timelineKinds.flatMap((kind) => actionsOf[kind]))).toEqual(new Set(timelineActions));
 });

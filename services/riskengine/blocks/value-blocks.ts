@@ -6,7 +6,7 @@
 //  3. A value that is explained ends it.
 import { millisecondsBetween, parse } from "../../../contracts/src/instant.ts";
 import type { RiskBlock } from "../../../contracts/src/records/block.ts";
-import type { NavUpdated } from "../../../contracts/src/records/fund.ts";
+import type { JudgedNav, NavUpdated } from "../../../contracts/src/records/fund.ts";
 import type { Engine } from "../../../core/engine/engine.ts";
 import type { JudgedValue } from "../../../core/engine/vouching/judge-value.ts";
 import { line } from "../../shared/one-line.ts";
@@ -28,7 +28,7 @@ export interface ValueBlocks {
   heard(
     nav: NavUpdated,
     publisher: string | undefined,
-    keep: (worst: WorstEnd | undefined) => Promise<boolean>,
+    keep: (kept: JudgedNav, worst: WorstEnd | undefined) => Promise<boolean>,
   ): Promise<void>;
 }
 
@@ -67,7 +67,7 @@ export function createValueBlocks({ ports, engine, blocks }: ValueBlocksOptions)
       if (values.isNewer(nav)) await follow(nav, judged, publisher ?? "treasury");
       const { standing, lost, best } = judged;
       const worst = { value: lost, ...(best !== undefined && { best }) };
-      const isKept = await keep(standing === "VOUCHED" ? undefined : worst);
+      const isKept = await keep(values.kept(nav, judged, isOwn), standing === "VOUCHED" ? undefined : worst);
       if (isKept) values.take(nav, judged, isOwn);
     },
   };

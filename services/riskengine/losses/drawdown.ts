@@ -11,7 +11,7 @@
 import * as decimal from "../../../contracts/src/decimal.ts";
 import { type Instant, millisecondsBetween, minusMilliseconds, parse } from "../../../contracts/src/instant.ts";
 import type { FundValuation, LossState } from "../../../contracts/src/losses.ts";
-import type { NavUpdated } from "../../../contracts/src/records/fund.ts";
+import type { JudgedNav, NavUpdated } from "../../../contracts/src/records/fund.ts";
 import type { ActiveHalt } from "../../../contracts/src/records/halt.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import type { Engine } from "../../../core/engine/engine.ts";
@@ -68,7 +68,7 @@ export interface Drawdown {
    * Keeps the valuation and judges it; false when it is not newer than what is known. Where nobody vouches for it, losses are judged by `worst` instead of
    * its value, and nothing is counted from it.
    */
-  heard(nav: NavUpdated, worst?: WorstEnd): Promise<boolean>;
+  heard(nav: JudgedNav, worst?: WorstEnd): Promise<boolean>;
   /** What decides how a fund's limits stand, with the state and the windows that were just read; for whoever shows it. */
   lookAt(fundId: string, read: Pick<KnownLosses, "state" | "windows">, haltsInForce: ReadonlySet<string>): LossLook;
   /** Whether a baseline was taken since then: that moment is of another trading day, or nobody can tell. */
@@ -85,7 +85,7 @@ export interface WorstEnd {
 
 /** A valuation, and its worse end where nobody vouches for it. */
 interface Heard {
-  readonly nav: NavUpdated;
+  readonly nav: JudgedNav;
   readonly worst?: WorstEnd | undefined;
 }
 
@@ -205,7 +205,7 @@ export async function createDrawdown(options: DrawdownOptions): Promise<Drawdown
     }
   }
 
-  function heard(nav: NavUpdated, worst?: WorstEnd): Promise<boolean> {
+  function heard(nav: JudgedNav, worst?: WorstEnd): Promise<boolean> {
     const fundId = nav.fund_id;
     losses.hears(fundId);
     return inLane(fundId, async () => {
