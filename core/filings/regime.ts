@@ -5,7 +5,7 @@
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { FundFilings, RegimeName } from "../../contracts/src/records/filing.ts";
 import type { FilingMistake } from "./mistake.ts";
-import type { HexSha256, KnownOrders, RegimeRecord, RegulatoryEvent } from "./regulatory-event.ts";
+import type { HexSha256, KnownInstrument, KnownOrders, RegimeRecord, RegulatoryEvent } from "./regulatory-event.ts";
 
 export interface FilingRegime {
   readonly name: RegimeName;
@@ -16,6 +16,8 @@ export interface FilingRegime {
   readonly hearsBeginnings: boolean;
   /** Every answer about it has this code: nobody takes its records any more. */
   readonly answersWith?: string;
+  /** What a record of the event's trade holds and no other's does; undefined where the regime knows no trades. */
+  tradeMark?(event: RegulatoryEvent, sha256: HexSha256): string | undefined;
   isEnabled(fund: FundFilings): boolean;
   record(event: RegulatoryEvent, of: RecordContext): RegimeRecord;
   /** The date of the submission file, YYYY-MM-DD, of what happened at that moment. */
@@ -30,6 +32,10 @@ export interface FilingRegime {
 export interface RecordContext {
   readonly fund: FundFilings;
   readonly known: KnownOrders;
+  /** Undefined for a symbol that the reference data do not have. */
+  readonly instrument?: KnownInstrument | undefined;
+  /** Every strategy's id: what two of them would share names neither. */
+  readonly strategies: readonly string[];
   readonly sha256: HexSha256;
 }
 

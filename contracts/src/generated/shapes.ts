@@ -888,6 +888,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"right","type":"text","optional":true,"description":"CALL or PUT."},
     {"name":"priced_by","type":"text","list":true,"description":"Whose prices of it count, the first before the others; empty: those that its venue names."},
     {"name":"price_jump_max","type":"text","optional":true,"description":"A decimal: how far its price may move at once before it has to be confirmed, as a fraction. Absent: risk.price_jump_max."},
+    {"name":"isin","type":"text","optional":true,"description":"ISO 6166."},
   ]},
   Instruments: {"fields":[
     {"name":"instruments","type":"message","message":"Instrument","list":true},

@@ -7,6 +7,7 @@
 //  5. An order that was first reported by call goes on by what is heard; its beginning is not recorded a second time.
 import { format, type Instant, millisecondsBetween } from "../../../contracts/src/instant.ts";
 import type { FundFilings } from "../../../contracts/src/records/filing.ts";
+import { subjects } from "../../../contracts/src/subjects.ts";
 import { enabledRegimes } from "../../../core/filings/index.ts";
 import { eventsOfLife } from "../../../core/filings/life.ts";
 import type { FilingRegime } from "../../../core/filings/regime.ts";
@@ -15,11 +16,12 @@ import type { Bus, BusEvent, Subscription } from "../../../ports/bus.ts";
 import type { FilingRecord } from "../../../ports/filing-records.ts";
 import type { KeptStep } from "../../../ports/filing-steps.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
-import type { ReferenceReader } from "../../reference/reference-view.ts";
+import type { ReferenceReader, ReferenceView } from "../../reference/reference-view.ts";
 import { foreignSourceOf, isForeign, refusedSpeaker } from "../../shared/foreign-intake.ts";
 import { ownersOf } from "../../shared/order-owners.ts";
 import { tellQuarantined } from "./bring-file.ts";
 import type { FilingParts } from "./filing-parts.ts";
+import { acceptedBy, recordTrades, withStanding } from "./hear-trades.ts";
 import { recordEvent } from "./record-event.ts";
 import { lifeSubjects, stepsOfEvent } from "./steps-of-event.ts";
 
@@ -40,16 +42,19 @@ interface HearingOrders {
 
 export function hearOrders(parts: FilingParts, { bus, reader, touched }: HearingOrders): Promise<Subscription> {
   const { ports } = parts;
-  const options = { name: ordersSubscription, subjects: lifeSubjects, proved: true };
+  const options = { name: ordersSubscription, subjects: [...lifeSubjects, subjects.blockEnded.name], proved: true };
   return bus.subscribe(options, async (event) => {
     const foreign = isForeign(event);
-    const kept = stepsOfEvent(event, foreign);
+    const isBlock = event.subject === subjects.blockEnded.name;
+    const heard = isBlock ? await acceptedBy(parts, event) : stepsOfEvent(event, foreign);
+    const kept = isBlock ? heard : await withStanding(parts, heard);
     const fundId = kept[0]?.fundId ?? "";
     const settings = ports.settings.filings?.funds[fundId];
     if (settings === undefined || (foreign && !(await isTheirOwn(parts, event, kept)))) return;
-    const fund = reader.current().funds.get(fundId) ?? (await reader.refresh()).funds.get(fundId);
+    const reference = await reader.refresh();
+    const fund = reference.funds.get(fundId);
     if (fund === undefined) return;
-    const made = await parts.inTurn(() => hear(parts, kept, { fund: settings, mode: fund.mode }));
+    const made = await parts.inTurn(() => hear(parts, kept, { fund: settings, mode: fund.mode, reference }));
     for (const record of made) touched(record);
     const aside = made.filter(({ status }) => status === "QUARANTINED");
     const oneOfEach = new Map(aside.map((record) => [record.regime, record]));
@@ -68,6 +73,7 @@ async function isTheirOwn({ ports }: FilingParts, event: BusEvent, kept: readonl
 interface Enabled {
   readonly fund: FundFilings;
   readonly mode: FilingRecord["mode"];
+  readonly reference: Pick<ReferenceView, "funds" | "instruments">;
 }
 
 function hear(
@@ -91,14 +97,17 @@ function hear(
       // A part that was heard before its whole waited for it.
       const parts = await unit.filingSteps.partsOf(fundId, orderId, partsMax);
       for (const id of [orderId, ...parts]) {
-        for (const one of on) made.push(...(await recordLife(unit, fundId, id, { ...enabled, ...one, now, sha256 })));
+        for (const one of on) {
+          const life = { ...enabled, ...one, now, sha256 };
+          made.push(...(await recordLife(unit, fundId, id, life)), ...(await recordTrades(unit, fundId, id, life)));
+        }
       }
     }
     return made;
   });
 }
 
-interface LifeToRecord extends Enabled {
+export interface LifeToRecord extends Enabled {
   readonly regime: FilingRegime;
   readonly since: Instant;
   readonly now: Instant;
@@ -125,7 +134,7 @@ async function recordLife(
     // The whole is heard later: then this is read again.
     if (regime.hearsBeginnings && parent !== undefined && !(await hasBegun(parent))) break;
     const contentHash = sha256(JSON.stringify(event));
-    const given = { event, contentHash, fund, source: created.source, mode, now };
+    const given = { event, contentHash, fund, source: created.source, mode, now, strategies: [] };
     const recorded = await recordEvent(unit, regime, given, sha256);
     if ("record" in recorded) made.push(recorded.record);
   }

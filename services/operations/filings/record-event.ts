@@ -7,6 +7,7 @@ import type { FilingRegime } from "../../../core/filings/regime.ts";
 import {
   beginnings,
   type HexSha256,
+  type KnownInstrument,
   type KnownOrder,
   type KnownOrders,
   type RegimeRecord,
@@ -15,10 +16,18 @@ import {
 import type { FilingFile, FilingRecord } from "../../../ports/filing-records.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
 
+/** Of an order, read at once. */
+const recordsPage = 500;
+
 export interface EventToRecord {
   readonly event: RegulatoryEvent;
   /** Of what was said, to tell the same event from another under its name. */
   readonly contentHash: string;
+  /** What the reference data say of its symbol, and every strategy's id. */
+  readonly instrument?: KnownInstrument | undefined;
+  readonly strategies: readonly string[];
+  /** Whether its trade may be recorded under another event: one that was heard has a fill_id of order management's own. */
+  readonly isByCall?: boolean;
   /** What the configuration says of its fund. */
   readonly fund: FundFilings;
   readonly source: string;
@@ -33,8 +42,12 @@ export async function recordEvent(
   given: EventToRecord,
   sha256: HexSha256,
 ): Promise<{ readonly record: FilingRecord } | { readonly notReportable: string }> {
-  const known = regime.hearsBeginnings ? await knownOrders(unit, regime, given.event) : {};
-  const made = regime.record(given.event, { fund: given.fund, known, sha256 });
+  const { event, fund, instrument, strategies } = given;
+  const orders = regime.hearsBeginnings ? await knownOrders(unit, regime, event) : {};
+  const mark = given.isByCall === true || event.type === "fill_busted" ? regime.tradeMark?.(event, sha256) : undefined;
+  const hasTrade = mark === undefined ? undefined : await isRecorded(unit, regime, event, mark);
+  const known = { ...orders, hasTrade };
+  const made = regime.record(event, { fund, known, sha256, instrument, strategies });
   if (made.status === "NOT_REPORTABLE") return { notReportable: made.reason };
   const next = await rowOf(unit, regime, made, given);
   await unit.filings.insert(next);
@@ -120,4 +133,20 @@ async function knownOrders(
     return { orderId, symbol, beganAt, isChild: eventType === "child_order" };
   };
   return { order: await find(order.order_id), parent: await find(details.parent_order_id) };
+}
+
+/** Whether a record of the order holds the mark of this trade. */
+async function isRecorded(
+  unit: UnitOfWork,
+  { name: regime }: FilingRegime,
+  { order: { fund_id: fundId, order_id: orderId } }: RegulatoryEvent,
+  mark: string,
+): Promise<boolean> {
+  const query = { regime, fundId, orderId, status: "WRITTEN" as const, countMax: recordsPage };
+  for (let afterRecordId: string | undefined; ; ) {
+    const records = await unit.filings.list({ ...query, ...(afterRecordId !== undefined && { afterRecordId }) });
+    if (records.some(({ eventType, text }) => eventType === "fill" && text.includes(mark))) return true;
+    afterRecordId = records.at(-1)?.recordId;
+    if (records.length < recordsPage) return false;
+  }
 }

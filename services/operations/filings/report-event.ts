@@ -15,6 +15,7 @@ import { enabledRegimes } from "../../../core/filings/index.ts";
 import { filingId, firstNumber } from "../../../core/filings/names.ts";
 import type { FilingRegime } from "../../../core/filings/regime.ts";
 import type { RegulatoryEvent } from "../../../core/filings/regulatory-event.ts";
+import { makerOf } from "../../../core/filings/trades.ts";
 import type { FilingFile, FilingRecord } from "../../../ports/filing-records.ts";
 import type { DeniedAnswer, RpcCall } from "../../../ports/rpc.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
@@ -41,7 +42,8 @@ export function reportEvent(
     const source = identity.name;
     const read = readRegulatoryEvent(wire, source, now, sha256);
     const { fund_id: fundId, order_id: orderId } = read.event.order;
-    const { funds } = await ports.referenceData.read();
+    const reference = await ports.referenceData.read();
+    const { funds } = reference;
     const fund = funds.find((one) => one.fund_id === fundId);
     if (fund === undefined) throw new Fault("INVALID_ARGUMENT", noSuchFund(fundId), { retry: "never" });
     const { owners } = (await ownersOf(ports, [orderId]))(orderId);
@@ -49,7 +51,16 @@ export function reportEvent(
     const settings = ports.settings.filings?.funds[fundId];
     const enabled = enabledRegimes(settings);
     if (settings === undefined || enabled.length === 0) return { submissions: [] };
-    const given = { ...read, fund: settings, source, mode: fund.mode, now };
+    const { strategy_id: strategyId, actor } = wire.order ?? {};
+    const maker = makerOf(strategyId, wire.actor === "" ? actor : wire.actor, true);
+    const given: EventToRecord = {
+      ...read,
+      event: { ...read.event, maker },
+      instrument: reference.instruments.find(({ symbol }) => symbol === read.event.order.symbol),
+      strategies: funds.flatMap(({ strategies }) => strategies),
+      isByCall: true,
+      ...{ fund: settings, source, mode: fund.mode, now },
+    };
     const taken = await parts.inTurn(() => take(parts, enabled, given));
     if ("denial" in taken) return taken;
     for (const one of taken) {
