@@ -6,7 +6,7 @@
 //  2. Steps of an order come in the order of their own times.
 //  3. The newest switch of a fund and regime counts.
 import type { Instant } from "../contracts/src/instant.ts";
-import type { FilingRegime, LifeStep } from "../contracts/src/records/filing.ts";
+import type { RegimeName, LifeStep } from "../contracts/src/records/filing.ts";
 
 export interface KeptStep {
   readonly fundId: string;
@@ -19,7 +19,7 @@ export interface KeptStep {
 }
 
 export interface FilingSwitch {
-  readonly regime: FilingRegime;
+  readonly regime: RegimeName;
   readonly fundId: string;
   readonly isEnabled: boolean;
   readonly at: Instant;

@@ -1,7 +1,7 @@
 // The records that are reported to regulators, in a transaction. `content` has the whole record; the columns beside it are what it is found and counted by.
 import { Fault } from "../../../contracts/src/fault.ts";
 import { fromMicroseconds } from "../../../contracts/src/instant.ts";
-import type { FilingRegime } from "../../../contracts/src/records/filing.ts";
+import type { RegimeName } from "../../../contracts/src/records/filing.ts";
 import type {
   FilingDayQuery,
   FilingDaySum,
@@ -19,7 +19,7 @@ interface Row {
 }
 
 interface DayRow {
-  readonly regime: FilingRegime;
+  readonly regime: RegimeName;
   readonly fund_id: string;
   readonly submission_date: string;
   readonly mode: FilingDaySum["mode"];

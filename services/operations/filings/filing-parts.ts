@@ -1,5 +1,4 @@
 // What the parts of filings share.
-import type { FilingRegime } from "../../../contracts/src/records/filing.ts";
 import type { HexSha256 } from "../../../core/filings/regulatory-event.ts";
 import type { OneAtATime } from "../../reference/one-at-a-time.ts";
 import type { ServicePorts } from "../../shared/service.ts";
@@ -14,6 +13,3 @@ export interface FilingParts {
   /** Records are made one after the other: each takes the next line of its file. */
   readonly inTurn: OneAtATime;
 }
-
-/** The only one that is made. */
-export const regime: FilingRegime = "CAT";

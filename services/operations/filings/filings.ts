@@ -2,6 +2,7 @@
 //
 //  1. Where no fund is enabled nothing runs and nothing is written: not a file, not a folder, not an entry, and no subscription holds back the outbox.
 //  2. A file that could not be written, or that somebody cut, catches up by itself: all of them at the start, and every half minute while one is behind.
+import { enabledRegimes } from "../../../core/filings/index.ts";
 import type { FilingDay, FilingFile } from "../../../ports/filing-records.ts";
 import type { RpcService } from "../../../ports/rpc.ts";
 import { oneAtATime } from "../../reference/one-at-a-time.ts";
@@ -33,7 +34,9 @@ const touchedMax = 1_000;
 
 export async function startFilings(ports: ServicePorts): Promise<RunningFilings> {
   const parts = partsOf(ports);
-  const enabled = Object.keys(ports.settings.filings?.funds ?? {});
+  const enabled = Object.entries(ports.settings.filings?.funds ?? {}).flatMap(([fundId, fund]) =>
+    enabledRegimes(fund).map(({ name: regime }) => ({ fundId, regime })),
+  );
   const { wasEnabled } = await noteSwitches(ports, enabled);
   const queries = filingQueries(ports);
   if (enabled.length === 0) {
@@ -42,7 +45,7 @@ export async function startFilings(ports: ServicePorts): Promise<RunningFilings>
     const handlers = { ReportRegulatoryEvent: reportEvent(parts, () => undefined) };
     return { handlers, queries, stop: async () => undefined };
   }
-  const files = keepFiles(parts, enabled, ports);
+  const files = keepFiles(parts, [...new Set(enabled.map(({ fundId }) => fundId))], ports);
   const handlers = { ReportRegulatoryEvent: reportEvent(parts, files.touched) };
   const reader = referenceReader(ports.referenceData);
   const hearing = await hearOrders(parts, { bus: ports.bus, reader, touched: files.touched });

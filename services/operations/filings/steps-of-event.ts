@@ -1,7 +1,7 @@
 // What an event of order management says of an order's life, as a regulator's records are made of it.
 import { type Instant, parse } from "../../../contracts/src/instant.ts";
-import { filedOrder, type LifeStep } from "../../../contracts/src/records/filing.ts";
-import type { Fill, OrderCreated, OrderTransition } from "../../../contracts/src/records/order.ts";
+import { type FiledTrade, filedOrder, type LifeStep } from "../../../contracts/src/records/filing.ts";
+import type { Fill, FillBusted, OrderCreated, OrderTransition } from "../../../contracts/src/records/order.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import type { BusEvent } from "../../../ports/bus.ts";
 import type { KeptStep } from "../../../ports/filing-steps.ts";
@@ -14,15 +14,21 @@ export const lifeSubjects: readonly string[] = [
   subjects.ordersCancelled.name,
   subjects.ordersExpired.name,
   subjects.fillsCreated.name,
+  subjects.fillsBusted.name,
 ];
 
 /** Of a slice also that its parent was sliced. Fills that are no trades are none. */
 export function stepsOfEvent(event: BusEvent, isForeign: boolean): readonly KeptStep[] {
   const { id, subject, source } = event;
   if (subject === subjects.fillsCreated.name) {
-    const { fund_id: fundId, order_id: orderId, kind, filled_at } = event.payload as Fill;
-    if (kind !== undefined && kind !== "TRADE") return [];
-    return [{ fundId, orderId, source, step: { kind: "filled", id, at: parse(filled_at) } }];
+    const fill = event.payload as Fill;
+    if (fill.kind !== undefined && fill.kind !== "TRADE") return [];
+    const step: LifeStep = { kind: "filled", id, at: parse(fill.filled_at), trade: tradeOf(fill) };
+    return [{ fundId: fill.fund_id, orderId: fill.order_id, source, step }];
+  }
+  if (subject === subjects.fillsBusted.name) {
+    const { fund_id: fundId, order_id: orderId, fill_id: fillId, at } = event.payload as FillBusted;
+    return [{ fundId, orderId, source, step: { kind: "busted", id, at: parse(at), fillId } }];
   }
   if (subject === subjects.ordersCreated.name) {
     const created = event.payload as OrderCreated;
@@ -31,11 +37,17 @@ export function stepsOfEvent(event: BusEvent, isForeign: boolean): readonly Kept
       id,
       at: receiptOf(event, created, isForeign),
       order: filedOrder.parse(created),
+      strategyId: created.strategy_id,
+      ...present({ givenBy: isForeign ? created.actor : created.submitted_by }),
       ...(isForeign && { isForeign }),
     };
     return [{ fundId: created.fund_id, orderId: created.order_id, source, step }];
   }
   return movesOf(event, event.payload as OrderTransition);
+}
+
+function tradeOf({ fill_id: fillId, side, quantity, price, venue, broker, currency }: Fill): FiledTrade {
+  return { fillId, side, quantity, price, ...present({ venue, broker, currency }) };
 }
 
 function movesOf({ id, source }: BusEvent, moved: OrderTransition): readonly KeptStep[] {
