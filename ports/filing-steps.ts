@@ -6,7 +6,7 @@
 //  2. Steps of an order come in the order of their own times.
 //  3. The newest switch of a fund and regime counts, and so do the settings that were kept newest.
 import type { Instant } from "../contracts/src/instant.ts";
-import type { FilingRegime, FundFilings, LifeStep } from "../contracts/src/records/filing.ts";
+import type { FundFilings, LifeStep, RegimeName } from "../contracts/src/records/filing.ts";
 
 export interface KeptStep {
   readonly fundId: string;
@@ -19,7 +19,7 @@ export interface KeptStep {
 }
 
 export interface FilingSwitch {
-  readonly regime: FilingRegime;
+  readonly regime: RegimeName;
   readonly fundId: string;
   readonly isEnabled: boolean;
   readonly at: Instant;
@@ -41,7 +41,7 @@ export interface FilingStepRecords {
   /** Of each fund and regime the newest. */
   switches(): Promise<readonly FilingSwitch[]>;
   /** The oldest first; at most so many, which are the newest. */
-  switchesOf(regime: FilingRegime, fundId: string, countMax: number): Promise<readonly FilingSwitch[]>;
+  switchesOf(regime: RegimeName, fundId: string, countMax: number): Promise<readonly FilingSwitch[]>;
   /** What the configuration says of a fund's filings from that moment on. */
   keepSettings(of: KeptSettings): Promise<void>;
   /** The oldest first; at most so many, which are the newest. */

@@ -70,6 +70,7 @@ function filingsOf({ funds }: Configuration): FilingSettings {
 
 function catOf({ fund_id: fundId, compliance }: Configuration["funds"][number]): CatSettings {
   return {
+    submitterId: compliance.cat_subscriber_id,
     imid: compliance.cat_reporter_imid,
     crd: compliance.cat_crd,
     fdid: compliance.cat_fdid ?? fundId,

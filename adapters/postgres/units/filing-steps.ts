@@ -1,6 +1,6 @@
 // Steps of orders for a regulator, and since when funds are enabled, in a transaction.
 import { fromMicroseconds } from "../../../contracts/src/instant.ts";
-import type { FilingRegime, FundFilings, LifeStep } from "../../../contracts/src/records/filing.ts";
+import type { FundFilings, LifeStep, RegimeName } from "../../../contracts/src/records/filing.ts";
 import type { FilingStepRecords, FilingSwitch } from "../../../ports/filing-steps.ts";
 import { columnOfText, textOfColumn } from "../exact-text.ts";
 import type { Sql } from "../store-transaction.ts";
@@ -14,7 +14,7 @@ interface StepRow {
 }
 
 interface SwitchRow {
-  readonly regime: FilingRegime;
+  readonly regime: RegimeName;
   readonly fund_id: string;
   readonly at_us: string;
   readonly enabled: boolean;

@@ -1090,7 +1090,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   ]},
   ListFilingRecordsRequest: {"isRequest":true,"fields":[
     {"name":"fund_id","type":"text","optional":true,"description":"Only of this fund; all when absent.","kind":"ID","example":"alpha"},
-    {"name":"regime","type":"text","optional":true,"description":"Only of this regime.","values":["CAT"]},
+    {"name":"regime","type":"text","optional":true,"description":"Only of this regime.","values":["CAT","OATS","MIFID-II"]},
     {"name":"date","type":"text","optional":true,"description":"Only of this submission date.","kind":"DATE"},
     {"name":"order_id","type":"text","optional":true,"description":"Only of this order.","kind":"ID"},
     {"name":"status","type":"text","optional":true,"description":"Only those that are in a file, or only those that were put aside.","values":["WRITTEN","QUARANTINED"]},
@@ -1100,7 +1100,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   ]},
   ListFilingsRequest: {"isRequest":true,"fields":[
     {"name":"fund_id","type":"text","optional":true,"description":"Only of this fund; all when absent.","kind":"ID","example":"alpha"},
-    {"name":"regime","type":"text","optional":true,"description":"Only of this regime.","values":["CAT"]},
+    {"name":"regime","type":"text","optional":true,"description":"Only of this regime.","values":["CAT","OATS","MIFID-II"]},
     {"name":"date","type":"text","optional":true,"description":"Only of this submission date.","kind":"DATE"},
     {"name":"after_filing_id","httpName":"after","type":"text","optional":true,"description":"Continue after this filing_id.","kind":"LINE","maxLength":200},
     {"name":"count_max","type":"whole","description":"At most this many, 100 when absent; the next page is in the Link header.","min":1,"max":1000},
@@ -1658,7 +1658,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"submissions","type":"message","message":"RegulatorySubmission","list":true,"description":"One for each regime that the fund is enabled for; none is enabled by default."},
   ]},
   RegulatorySubmission: {"fields":[
-    {"name":"regime","type":"text","description":"CAT.","example":"CAT"},
+    {"name":"regime","type":"text","values":["CAT","OATS","MIFID-II"]},
     {"name":"submission_date","type":"text","description":"The submission file's date: 2026-11-15.","kind":"DATE"},
     {"name":"line","type":"whole","description":"Position in that day's file, from 0; of what is quarantined in the file beside it."},
     {"name":"status","type":"text","description":"Of what is NOT_REPORTABLE nothing is kept.","values":["WRITTEN","QUARANTINED","NOT_REPORTABLE"]},

@@ -18,8 +18,8 @@ import {
 } from "./fields.ts";
 import { assetClass, fundMode, type OrderState, orderType, side, tif } from "./values.ts";
 
-export const filingRegime = z.enum(["CAT"]);
-export type FilingRegime = z.infer<typeof filingRegime>;
+export const filingRegime = z.enum(["CAT", "OATS", "MIFID-II"]);
+export type RegimeName = z.infer<typeof filingRegime>;
 
 /** What can happen to an order that a regulator may want to know. */
 export const filedEventType = z.enum([
@@ -122,6 +122,8 @@ export interface CatDestination {
 
 /** What a fund's configuration says for its CAT records. */
 export interface CatSettings {
+  /** Stands first in the names of files. */
+  readonly submitterId?: string | undefined;
   readonly imid?: string | undefined;
   readonly crd?: string | undefined;
   readonly fdid: string;
@@ -129,6 +131,11 @@ export interface CatSettings {
   readonly deptType: string;
   /** By venue or broker. */
   readonly destinations: Readonly<Record<string, CatDestination>>;
+}
+
+/** What a fund's configuration says for each regime that it is enabled for; a regime that is not in it gets nothing. */
+export interface FundFilings {
+  readonly cat?: CatSettings | undefined;
 }
 
 /** What an order's life is made of, as order management published it. `id` is the event's. */

@@ -53,8 +53,9 @@ export interface Reconciliation {
   readonly different: Named<{ readonly record: FilingRecord; readonly made: RegimeRecord }>;
   /** The newest entry of the audit log that was read. */
   readonly until: string;
-  /** Of what is missing: whose lives must be recorded. */
   readonly orders: ReadonlyMap<string, LoggedOrder>;
+  /** Orders of which something is missing. */
+  readonly incomplete: Set<string>;
 }
 
 export type ReconcilePorts = Pick<FilingParts, "sha256"> & {
@@ -99,6 +100,14 @@ export async function reconcileDay(parts: ReconcilePorts, of: DayToReconcile): P
 export const isComplete = ({ missing, unexpected, different }: Reconciliation): boolean =>
   missing.count + unexpected.count + different.count === 0;
 
+/** The order that it is a part of. */
+export function parentOf(order: LoggedOrder | undefined): string | undefined {
+  for (const step of order?.steps ?? []) {
+    if (step.kind === "moved" && step.parentOrderId !== undefined) return step.parentOrderId;
+  }
+  return undefined;
+}
+
 interface Look extends DayToReconcile {
   readonly day: LoggedDay;
   readonly parts: ReconcilePorts;
@@ -112,7 +121,7 @@ interface Look extends DayToReconcile {
 function emptyResult(day: LoggedDay): Reconciliation {
   const nothing = { expected: 0, recorded: 0, byCall: 0, quarantined: 0, notReportable: 0, beforeEnabled: 0, pending: 0 };
   const lists = { missing: none<RegulatoryEvent>(), unexpected: none<FilingRecord>(), different: none<never>() };
-  return { ...nothing, ...lists, until: day.until, orders: day.orders };
+  return { ...nothing, ...lists, until: day.until, orders: day.orders, incomplete: new Set() };
 }
 
 const none = <One>(): Named<One> => ({ count: 0, first: [] });
@@ -141,6 +150,8 @@ async function judgeRow(look: Look, row: FilingRecord): Promise<void> {
   const { result, day, seen } = look;
   const kind = kindOf(row);
   if (row.status === "QUARANTINED") result.quarantined += 1;
+  // What was put aside is settled by a record that was made of it later.
+  if (row.corrects !== undefined && row.action === "NEW") result.quarantined -= 1;
   if (kind === "other") return;
   const order = day.orders.get(row.orderId);
   if (kind === "call") {
@@ -245,6 +256,7 @@ async function judgeOrder(look: Look, order: LoggedOrder, date: string): Promise
     else {
       result.expected += 1;
       name(result.missing, event);
+      result.incomplete.add(order.orderId);
     }
   }
 }

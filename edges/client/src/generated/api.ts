@@ -4953,11 +4953,8 @@ export interface components {
             submissions: components["schemas"]["RegulatorySubmission"][];
         };
         RegulatorySubmission: {
-            /**
-             * @description CAT.
-             * @example CAT
-             */
-            regime: string;
+            /** @enum {string} */
+            regime: "CAT" | "OATS" | "MIFID-II";
             /**
              * Format: date
              * @description The submission file's date: 2026-11-15.
@@ -10988,7 +10985,7 @@ export interface operations {
                  */
                 fund_id?: string;
                 /** @description Only of this regime. */
-                regime?: "CAT";
+                regime?: "CAT" | "OATS" | "MIFID-II";
                 /** @description Only of this submission date. */
                 date?: string;
                 /** @description Continue after this filing_id. */
@@ -11262,7 +11259,7 @@ export interface operations {
                  */
                 fund_id?: string;
                 /** @description Only of this regime. */
-                regime?: "CAT";
+                regime?: "CAT" | "OATS" | "MIFID-II";
                 /** @description Only of this submission date. */
                 date?: string;
                 /** @description Only of this order. */
