@@ -593,13 +593,13 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"lines","type":"text","list":true,"description":"Without their ends."},
   ]},
   FilingDayChange: {"isRequest":true,"fields":[
-    {"name":"regime","type":"text","required":true,"example":"CAT","values":["CAT"]},
+    {"name":"regime","type":"text","required":true,"example":"CAT","values":["CAT","OATS","MIFID-II"]},
     {"name":"fund_id","type":"text","kind":"ID","required":true,"example":"alpha"},
     {"name":"date","type":"text","description":"The submission date.","kind":"DATE","required":true,"example":"2026-11-13"},
     {"name":"reason","type":"text","description":"Why, for the record.","required":true,"maxLength":2000,"example":"the daily review"},
   ]},
   FilingDayRequest: {"isRequest":true,"fields":[
-    {"name":"regime","type":"text","required":true,"example":"CAT","values":["CAT"]},
+    {"name":"regime","type":"text","required":true,"example":"CAT","values":["CAT","OATS","MIFID-II"]},
     {"name":"fund_id","type":"text","kind":"ID","required":true,"example":"alpha"},
     {"name":"date","type":"text","description":"The submission date.","kind":"DATE","required":true,"example":"2026-11-13"},
   ]},

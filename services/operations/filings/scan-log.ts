@@ -84,7 +84,7 @@ export async function scanLog(
         if (entry !== undefined) show(entry, { part, sequence: row.sequence });
       }
       sequence += rows.length;
-      if (signal.aborted) throw new Fault("UNAVAILABLE", "The caller went away.", { retry: "never" });
+      if (signal.aborted) throw new Fault("CANCELLED", "The caller went away.", { retry: "never" });
       await breathe(ports.timers);
     }
   }

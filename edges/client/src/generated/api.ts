@@ -11116,7 +11116,7 @@ export interface operations {
                      * @example CAT
                      * @enum {string}
                      */
-                    regime: "CAT";
+                    regime: "CAT" | "OATS" | "MIFID-II";
                     /** @example alpha */
                     fund_id: string;
                     /**
@@ -11172,7 +11172,7 @@ export interface operations {
         parameters: {
             query: {
                 /** @example CAT */
-                regime: "CAT";
+                regime: "CAT" | "OATS" | "MIFID-II";
                 /** @example alpha */
                 fund_id: string;
                 /**
@@ -11354,7 +11354,7 @@ export interface operations {
                      * @example CAT
                      * @enum {string}
                      */
-                    regime: "CAT";
+                    regime: "CAT" | "OATS" | "MIFID-II";
                     /** @example alpha */
                     fund_id: string;
                     /**
@@ -11463,7 +11463,7 @@ export interface operations {
                      * @example CAT
                      * @enum {string}
                      */
-                    regime: "CAT";
+                    regime: "CAT" | "OATS" | "MIFID-II";
                     /** @example alpha */
                     fund_id: string;
                     /**
@@ -11578,7 +11578,7 @@ export interface operations {
         parameters: {
             query: {
                 /** @example CAT */
-                regime: "CAT";
+                regime: "CAT" | "OATS" | "MIFID-II";
                 /** @example alpha */
                 fund_id: string;
                 /**

@@ -1,4 +1,4 @@
-// The seventy-second step: what the configuration said of a fund's filings, and since when. A record is made again from them, byte for byte, long after they changed.
+// The sixty-ninth step: what the configuration said of a fund's filings, and since when. A record is made again from them, byte for byte, long after they changed.
 // And an index of the records that wait for an order.
 import type { Migration } from "../migrate.ts";
 
@@ -16,4 +16,4 @@ grant select, insert on filing_settings to portcullis_app;
 create index filing_record_waiting on filing_record (fund_id, (content ->> 'waitsFor')) where (content ->> 'waitsFor') is not null;
 `;
 
-export const filingSettingsMigration: Migration = { number: 72, name: "filing-settings", sql };
+export const filingSettingsMigration: Migration = { number: 69, name: "filing-settings", sql };
