@@ -4,14 +4,14 @@ import type { LifeStep } from "../../contracts/src/records/filing.ts";
 import { beginningOf, eventsOfLife } from "./life.ts";
 import { beginnings, type KnownOrder, type RegulatoryEvent } from "./regulatory-event.ts";
 
-export interface ExpectedLife {
+interface ExpectedLife {
   /** Of the whole life, what was heard and what may not have been yet. */
   readonly events: readonly RegulatoryEvent[];
   /** Of what must have been heard. */
   readonly settled: readonly RegulatoryEvent[];
 }
 
-export interface LivedSteps {
+interface LivedSteps {
   readonly steps: readonly LifeStep[];
   /** Ids of steps that need not have been heard yet. */
   readonly pending: ReadonlySet<string>;

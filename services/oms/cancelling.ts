@@ -12,7 +12,7 @@ import { move, note } from "./transitions.ts";
 
 type CancelAnswer = { readonly stored: StoredOrder } | { readonly denial: Denial } | undefined;
 
-export interface CancelAsked {
+interface CancelAsked {
   /** The person who wants it gone. */
   readonly person?: string | undefined;
   /** Writes what else belongs into the same transaction. */
@@ -29,11 +29,7 @@ export interface Cancelling {
 export function createCancelling(ports: OmsPorts, bells: Bells): Cancelling {
   const { clock, store } = ports;
 
-  async function request(
-    orderId: string,
-    reason: string,
-    { person, tell }: CancelAsked = {},
-  ): Promise<CancelAnswer> {
+  async function request(orderId: string, reason: string, { person, tell }: CancelAsked = {}): Promise<CancelAnswer> {
     const asking = store.transact("oms.cancel", async (unit): Promise<CancelAnswer> => {
       const stored = await unit.oms.lockOrder(orderId);
       if (stored === undefined) return undefined;

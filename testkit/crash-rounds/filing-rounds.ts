@@ -6,10 +6,10 @@ import type { FilingReconciliation, FilingVerification } from "../../contracts/s
 import type { RegulatoryReceipt } from "../../contracts/src/generated/svc/v1/operations.ts";
 import { fetchOnNewConnection } from "../http/fetch-on-new-connection.ts";
 import { operatorUrl } from "../login.ts";
-import { eventually, type Platform, pause, startPlatform, temporaryFolder } from "../platform.ts";
+import { type Platform, pause, startPlatform, temporaryFolder, within } from "../platform.ts";
 import { type Asking, withAsking } from "../shared/asking.ts";
 
-export interface FilingSummary {
+interface FilingSummary {
   readonly rounds: number;
   readonly acknowledged: number;
   readonly refused: number;
@@ -28,6 +28,9 @@ const configuration = `funds:
 `;
 const loadMs = 1_500;
 const settledMsMax = 120_000;
+/** Events that are said again at the end although they were acknowledged. */
+const repeated = 50;
+const terms = { side: "BUY", order_type: "MARKET", tif: "DAY", broker: "paper", asset_class: "EQUITY" };
 
 interface Said {
   readonly eventId: string;
@@ -44,14 +47,14 @@ export async function runFilingRounds(rounds: number, victims: readonly ("operat
   try {
     await platform.ready();
     const token = await withAsking(platform, tokenOf);
-    const load = new Load(platform, token);
+    const load = loadOf(platform, token);
     for (let round = 0; round < rounds; round += 1) {
       const victim = victims[round % victims.length] ?? "operations";
       const working = load.run(loadMs);
       await pause(200 + ((round * 311) % (loadMs - 300)));
       kill(platform, victim);
       await working;
-      await eventually(`health after round ${round}`, settledMsMax, async () => (await platform.health()) === 200);
+      await within(settledMsMax, `health after round ${round}`, async () => (await platform.health()) === 200);
     }
     await load.sayAgain();
     return await withAsking(platform, (asking) => judge(asking, load, rounds));
@@ -73,69 +76,16 @@ function kill(platform: Platform, victim: "operations" | "database"): void {
   if (pid !== undefined) process.kill(pid, "SIGKILL");
 }
 
-class Load {
-  readonly acknowledged = new Map<string, Said>();
-  readonly open = new Map<string, object>();
-  refused = 0;
-  submitted = 0;
-  #count = 0;
-  readonly #platform: Platform;
-  readonly #token: string;
+function loadOf(platform: Platform, token: string) {
+  const acknowledged = new Map<string, Said>();
+  const open = new Map<string, object>();
+  let [count, refused, submitted] = [0, 0, 0];
 
-  constructor(platform: Platform, token: string) {
-    this.#platform = platform;
-    this.#token = token;
-  }
-
-  async run(ms: number): Promise<void> {
-    const until = Date.now() + ms;
-    while (Date.now() < until) {
-      this.#count += 1;
-      const id = `filed-${this.#count}`;
-      await Promise.all([this.say(`${id}-new`, eventOf(id, "new_order")), this.submit(id)]);
-      await this.say(`${id}-route`, eventOf(id, "order_routed"));
-    }
-  }
-
-  /** What was not acknowledged is said once more: it is the same event. */
-  async sayAgain(): Promise<void> {
-    for (const [eventId, event] of [...this.open]) await this.say(eventId, event);
-    for (const [eventId] of [...this.acknowledged].slice(-50)) {
-      const [id = "", type] = eventId.split(/-(?=new|route)/);
-      await this.say(eventId, eventOf(id, type === "new" ? "new_order" : "order_routed"));
-    }
-  }
-
-  async say(eventId: string, event: object): Promise<void> {
-    this.open.set(eventId, event);
-    const answer = await this.#post("/v1/operations/filings/events", event);
-    if (answer === undefined) {
-      this.refused += 1;
-      return;
-    }
-    const [only] = (answer as RegulatoryReceipt).submissions;
-    if (only === undefined) throw new Error(`${eventId} was submitted to nobody`);
-    const said = { eventId, date: only.submission_date, line: only.line, recordId: only.record_id };
-    const before = this.acknowledged.get(eventId);
-    if (before !== undefined && JSON.stringify(before) !== JSON.stringify(said)) {
-      throw new Error(`${eventId} was acknowledged as ${JSON.stringify(before)} and as ${JSON.stringify(said)}`);
-    }
-    this.acknowledged.set(eventId, said);
-    this.open.delete(eventId);
-  }
-
-  async submit(id: string): Promise<void> {
-    const terms = { side: "BUY", quantity: "1", order_type: "MARKET", tif: "DAY", broker: "paper", asset_class: "EQUITY" };
-    const about = { fund_id: "alpha", strategy_id: "alpha-momentum", symbol: "AAPL", actor: "desk" };
-    const order = { idempotency_key: `o-${id}`, order_id: `o-${id}`, ...about, ...terms };
-    if ((await this.#post("/v1/oms/orders", order)) !== undefined) this.submitted += 1;
-  }
-
-  async #post(path: string, body: object): Promise<unknown> {
+  async function post(path: string, body: object): Promise<unknown> {
     try {
-      const answer = await fetchOnNewConnection(`${operatorUrl(this.#platform)}${path}`, {
+      const answer = await fetchOnNewConnection(`${operatorUrl(platform)}${path}`, {
         method: "POST",
-        headers: { authorization: `Bearer ${this.#token}`, "content-type": "application/json" },
+        headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
         body: JSON.stringify(body),
       });
       return answer.status < 300 ? await answer.json() : undefined;
@@ -144,30 +94,67 @@ class Load {
       return undefined;
     }
   }
+
+  async function say(eventId: string, event: object): Promise<void> {
+    open.set(eventId, event);
+    const answer = await post("/v1/operations/filings/events", event);
+    if (answer === undefined) {
+      refused += 1;
+      return;
+    }
+    const [only] = (answer as RegulatoryReceipt).submissions;
+    if (only === undefined) throw new Error(`${eventId} was submitted to nobody`);
+    const said = { eventId, date: only.submission_date, line: only.line, recordId: only.record_id };
+    const before = acknowledged.get(eventId);
+    if (before !== undefined && JSON.stringify(before) !== JSON.stringify(said)) {
+      throw new Error(`${eventId} was acknowledged as ${JSON.stringify(before)} and as ${JSON.stringify(said)}`);
+    }
+    acknowledged.set(eventId, said);
+    open.delete(eventId);
+  }
+
+  async function submit(id: string): Promise<void> {
+    const about = { fund_id: "alpha", strategy_id: "alpha-momentum", symbol: "AAPL", actor: "desk" };
+    const order = { idempotency_key: `o-${id}`, order_id: `o-${id}`, ...about, ...terms, quantity: "1" };
+    if ((await post("/v1/oms/orders", order)) !== undefined) submitted += 1;
+  }
+
+  return {
+    acknowledged,
+    open,
+    figures: () => ({ acknowledged: acknowledged.size, refused, submitted }),
+    async run(ms: number): Promise<void> {
+      const until = Date.now() + ms;
+      while (Date.now() < until) {
+        count += 1;
+        const id = `filed-${count}`;
+        await Promise.all([say(`${id}-new`, eventOf(id, "new_order")), submit(id)]);
+        await say(`${id}-route`, eventOf(id, "order_routed"));
+      }
+    },
+    /** What was not acknowledged is said once more, and some of the rest: it is the same event. */
+    async sayAgain(): Promise<void> {
+      for (const [eventId, event] of [...open]) await say(eventId, event);
+      for (const eventId of [...acknowledged.keys()].slice(-repeated)) {
+        const type = eventId.endsWith("-new") ? "new_order" : "order_routed";
+        await say(eventId, eventOf(eventId.replace(/-(new|route)$/, ""), type));
+      }
+    },
+  };
 }
 
 function eventOf(id: string, type: string): object {
-  const order = {
-    order_id: id,
-    fund_id: "alpha",
-    symbol: "MSFT",
-    side: "BUY",
-    quantity: "10",
-    order_type: "MARKET",
-    tif: "DAY",
-    broker: "paper",
-    asset_class: "EQUITY",
-  };
+  const order = { order_id: id, fund_id: "alpha", symbol: "MSFT", ...terms, quantity: "10" };
   return { event_type: type, order, details: { event_id: `${id}-${type === "new_order" ? "new" : "route"}` } };
 }
 
-async function judge({ ask }: Asking, load: Load, rounds: number): Promise<FilingSummary> {
+async function judge({ ask }: Asking, load: ReturnType<typeof loadOf>, rounds: number): Promise<FilingSummary> {
   const dates = [...new Set([...load.acknowledged.values()].map(({ date }) => date))];
   const sums = { expected: 0, recorded: 0, by_call: 0 };
   for (const date of dates) {
     const query = `regime=CAT&fund_id=alpha&date=${date}`;
     let found: FilingReconciliation | undefined;
-    await eventually(`nothing of ${date} is pending`, settledMsMax, async () => {
+    await within(settledMsMax, `nothing of ${date} is pending`, async () => {
       found = (await ask("GET", `/v1/operations/filings/reconciliation?${query}`)) as FilingReconciliation;
       return found.pending === 0;
     });
@@ -178,7 +165,7 @@ async function judge({ ask }: Asking, load: Load, rounds: number): Promise<Filin
     sums.expected += counts.expected;
     sums.recorded += counts.recorded;
     sums.by_call += counts.by_call;
-    await eventually(`the files of ${date} are their records`, settledMsMax, async () => {
+    await within(settledMsMax, `the files of ${date} are their records`, async () => {
       const verified = (await ask("GET", `/v1/operations/filings/verification?${query}`)) as FilingVerification;
       const isBehind = verified.findings.every(({ kind }) => kind === "FILE_BEHIND") && verified.finding_count > 0;
       if (verified.finding_count > 0 && !isBehind) throw new Error(JSON.stringify(verified.findings));
@@ -186,10 +173,11 @@ async function judge({ ask }: Asking, load: Load, rounds: number): Promise<Filin
     });
   }
   if (sums.by_call !== load.acknowledged.size + load.open.size) {
-    throw new Error(`${load.acknowledged.size} were acknowledged, ${load.open.size} not, and ${sums.by_call} are there`);
+    throw new Error(
+      `${load.acknowledged.size} were acknowledged, ${load.open.size} not, and ${sums.by_call} are there`,
+    );
   }
   const lines = new Set([...load.acknowledged.values()].map(({ recordId }) => recordId));
   if (lines.size !== load.acknowledged.size) throw new Error("two events were acknowledged with one line");
-  const { acknowledged, refused, submitted } = load;
-  return { rounds, acknowledged: acknowledged.size, refused, submitted, reconciled: sums };
+  return { rounds, ...load.figures(), reconciled: sums };
 }

@@ -28,7 +28,8 @@ afterEach(async () => {
 });
 
 const reconcile = (of = open) => of?.ask<FilingReconciliation>("ReconcileFilings", day);
-const lists = (found?: FilingReconciliation) => found && [found.missing_count, found.unexpected_count, found.different_count];
+const lists = (found?: FilingReconciliation) =>
+  found && [found.missing_count, found.unexpected_count, found.different_count];
 
 const life = (of: FilingsFixture, orderId: string): Promise<void> => of.live(orderId);
 
@@ -131,7 +132,10 @@ describe("reconcile", () => {
     expect(lists(await reconcile())).toEqual([0, 0, 0]);
     const [first] = [...of.platform.tables.filings.values()];
     if (first !== undefined) {
-      of.platform.tables.filings.set(first.recordId, { ...first, text: first.text.replace('"quantity":500', '"quantity":400') });
+      of.platform.tables.filings.set(first.recordId, {
+        ...first,
+        text: first.text.replace('"quantity":500', '"quantity":400'),
+      });
     }
     const found = await reconcile();
     expect(found?.different.map(({ record_id }) => record_id)).toEqual([first?.recordId]);
@@ -167,7 +171,11 @@ describe("verify", () => {
   it("finds files that were edited, cut or taken away, and records that were changed or removed", async () => {
     const of = await opened();
     await life(of, "o-1");
-    expect(await verify()).toMatchObject({ records: 4, finding_count: 0, files: [{ path: eventsFile, state: "IMAGE" }] });
+    expect(await verify()).toMatchObject({
+      records: 4,
+      finding_count: 0,
+      files: [{ path: eventsFile, state: "IMAGE" }],
+    });
     const whole = of.files.contents.get(eventsFile) ?? "";
     of.files.contents.set(eventsFile, whole.replace("500", "501"));
     expect(kinds(await verify())).toEqual(["FILE_CHANGED"]);
@@ -204,7 +212,9 @@ describe("verify", () => {
   it("a review is an event with what was found, and needs a reason", async () => {
     const of = await opened();
     await life(of, "o-1");
-    expect(await of.ask("ReviewFilings", { ...day, reason: " " })).toMatchObject({ denial: { code: "REASON_MISSING" } });
+    expect(await of.ask("ReviewFilings", { ...day, reason: " " })).toMatchObject({
+      denial: { code: "REASON_MISSING" },
+    });
     const reviewed = await of.ask<FilingReview>("ReviewFilings", change);
     expect(reviewed).toMatchObject({ reviewed_by: "operator:duty", reconciliation: { expected: 4, recorded: 4 } });
     expect(of.platform.reported(subjects.filingReviewed)).toMatchObject([

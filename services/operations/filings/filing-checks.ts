@@ -56,7 +56,11 @@ export function filingChecks(parts: FilingParts, checks: FilingChecks): RpcServi
       waiting -= 1;
     }
   }
-  const asked = (day: Day, { signal }: RpcCall): DayToReconcile => ({ ...day, heardUntil: checks.heardUntil(), signal });
+  const asked = (day: Day, { signal }: RpcCall): DayToReconcile => ({
+    ...day,
+    heardUntil: checks.heardUntil(),
+    signal,
+  });
   return {
     name: "FilingChecks",
     handlers: {
@@ -119,7 +123,7 @@ async function tellChange(
 }
 
 /** A day that is not what it must be is an alarm until it is. */
-export async function reconcileAndTell(parts: FilingParts, day: DayToReconcile): Promise<Reconciliation> {
+async function reconcileAndTell(parts: FilingParts, day: DayToReconcile): Promise<Reconciliation> {
   const found = await reconcileDay(parts, day);
   const about = targetOf(day);
   if (isComplete(found)) {
@@ -170,7 +174,11 @@ async function review(parts: FilingParts, day: DayToReconcile, by: string, reaso
   };
 }
 
-function reconciliationOf({ regime, fundId, date }: Day, found: Reconciliation, repaired: number): FilingReconciliation {
+function reconciliationOf(
+  { regime, fundId, date }: Day,
+  found: Reconciliation,
+  repaired: number,
+): FilingReconciliation {
   const { missing, unexpected, different } = found;
   return {
     regime: regime.name,

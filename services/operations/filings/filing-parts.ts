@@ -1,7 +1,7 @@
 // What the parts of filings share.
 import type { HexSha256 } from "../../../core/filings/regulatory-event.ts";
-import type { OneAtATime } from "../../reference/one-at-a-time.ts";
 import type { FilingRecord } from "../../../ports/filing-records.ts";
+import type { OneAtATime } from "../../reference/one-at-a-time.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import type { WorkerAlarms } from "../worker-alarms.ts";
 import type { FileImages } from "./file-images.ts";

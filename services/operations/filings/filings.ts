@@ -3,8 +3,8 @@
 //  1. Where no fund is enabled nothing runs and nothing is written: not a file, not a folder, not an entry, and no subscription holds back the outbox.
 //  2. A file that could not be written, or that somebody cut, catches up by itself: all of them at the start, and every half minute while one is behind.
 import { enabledRegimes } from "../../../core/filings/index.ts";
-import type { FilingDay, FilingFile } from "../../../ports/filing-records.ts";
 import type { Subscription } from "../../../ports/bus.ts";
+import type { FilingDay, FilingFile } from "../../../ports/filing-records.ts";
 import type { RpcService } from "../../../ports/rpc.ts";
 import { oneAtATime } from "../../reference/one-at-a-time.ts";
 import { referenceReader } from "../../reference/reference-view.ts";
@@ -14,12 +14,12 @@ import { breathe } from "../../shared/waiting.ts";
 import { createWorkerAlarms } from "../worker-alarms.ts";
 import { bringFile } from "./bring-file.ts";
 import { createFileImages } from "./file-images.ts";
-import type { FilingParts } from "./filing-parts.ts";
 import { filingChecks } from "./filing-checks.ts";
+import type { FilingParts } from "./filing-parts.ts";
 import { filingQueries } from "./filing-queries.ts";
 import { hearOrders, ordersSubscription, tellBacklog } from "./hear-orders.ts";
-import { reportEvent } from "./report-event.ts";
 import { createQuarantineAlarms, type QuarantineAlarms } from "./quarantine-alarms.ts";
+import { reportEvent } from "./report-event.ts";
 import { noteSettings, noteSwitches } from "./switches.ts";
 
 interface RunningFilings {
@@ -45,7 +45,10 @@ export async function startFilings(ports: ServicePorts): Promise<RunningFilings>
   const { wasEnabled } = await noteSwitches(ports, enabled);
   const looks = (hearing: Pick<Subscription, "caughtUpAt"> | undefined, touched: (file: FilingFile) => void) => [
     filingQueries(ports),
-    filingChecks(parts, { heardUntil: () => (hearing === undefined ? ports.clock.now() : hearing.caughtUpAt()), touched }),
+    filingChecks(parts, {
+      heardUntil: () => (hearing === undefined ? ports.clock.now() : hearing.caughtUpAt()),
+      touched,
+    }),
   ];
   if (enabled.length === 0) {
     // Whatever it had not heard is not wanted any more.

@@ -14,8 +14,8 @@ import type { KeptStep } from "../../../ports/filing-steps.ts";
 import type { ReferenceReader } from "../../reference/reference-view.ts";
 import { foreignSourceOf, isForeign, refusedSpeaker } from "../../shared/foreign-intake.ts";
 import { ownersOf } from "../../shared/order-owners.ts";
-import type { FilingParts } from "./filing-parts.ts";
 import { fromRecord } from "../risk-queries-records.ts";
+import type { FilingParts } from "./filing-parts.ts";
 import { recordLife } from "./record-life.ts";
 import { decidedStep, lifeSubjects, stepsOfEvent } from "./steps-of-event.ts";
 

@@ -21,7 +21,7 @@ import { decidedStep, lifeSubjects, stepsOfEvent } from "./steps-of-event.ts";
 
 type DayPorts = Pick<ServicePorts, "auditLog" | "timers" | "sha256OfBytes" | "riskStore" | "store">;
 
-export interface DayOfLog {
+interface DayOfLog {
   readonly regime: RegimeName;
   readonly fundId: string;
   readonly date: string;

@@ -33,7 +33,7 @@ export interface DayToReconcile {
 }
 
 /** What stands in the list, of which at most so many are named. */
-export interface Named<One> {
+interface Named<One> {
   count: number;
   readonly first: One[];
 }
@@ -119,7 +119,15 @@ interface Look extends DayToReconcile {
 }
 
 function emptyResult(day: LoggedDay): Reconciliation {
-  const nothing = { expected: 0, recorded: 0, byCall: 0, quarantined: 0, notReportable: 0, beforeEnabled: 0, pending: 0 };
+  const nothing = {
+    expected: 0,
+    recorded: 0,
+    byCall: 0,
+    quarantined: 0,
+    notReportable: 0,
+    beforeEnabled: 0,
+    pending: 0,
+  };
   const lists = { missing: none<RegulatoryEvent>(), unexpected: none<FilingRecord>(), different: none<never>() };
   return { ...nothing, ...lists, until: day.until, orders: day.orders, incomplete: new Set() };
 }

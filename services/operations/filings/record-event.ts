@@ -31,7 +31,7 @@ export interface EventToRecord {
 }
 
 /** The code of what is put aside until its order's beginning has a record. */
-export const waitsForItsOrder = "FILING_ORDER_UNKNOWN";
+const waitsForItsOrder = "FILING_ORDER_UNKNOWN";
 
 /** The name of the event for the record that is made of it then. */
 export const againKey = (eventKey: string): string => JSON.stringify(["again", eventKey]);

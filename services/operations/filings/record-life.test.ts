@@ -50,7 +50,9 @@ describe("a record whose order is not recorded yet", () => {
     const lines = of.files.contents.get("cat/alpha/2026-11-13/events.ndjson")?.trimEnd().split("\n");
     expect(lines?.length).toBe(4);
     // The same event again is the same answer, and nothing new.
-    expect(await of.call(event("order_routed", "c-1"))).toMatchObject({ submissions: [{ status: "QUARANTINED", line: 2 }] });
+    expect(await of.call(event("order_routed", "c-1"))).toMatchObject({
+      submissions: [{ status: "QUARANTINED", line: 2 }],
+    });
     expect(records(of).length).toBe(7);
     const day = { regime: "CAT", fund_id: "alpha", date: "2026-11-13" };
     const found = await of.ask<FilingReconciliation>("ReconcileFilings", day);
@@ -98,21 +100,71 @@ describe("a fund that is enabled again", () => {
 describe("an event at a moment when clocks or calendars are special", () => {
   it.each([
     // The hour that does not exist on the clocks of New York.
-    ["2026-03-08T06:59:59.000000Z", "2026-03-08", '"eventTimestamp":"20260308T015959.000000"', "2026-03-10T12:00:00.000000Z"],
-    ["2026-03-08T07:00:00.000000Z", "2026-03-08", '"eventTimestamp":"20260308T030000.000000"', "2026-03-10T12:00:00.000000Z"],
+    [
+      "2026-03-08T06:59:59.000000Z",
+      "2026-03-08",
+      '"eventTimestamp":"20260308T015959.000000"',
+      "2026-03-10T12:00:00.000000Z",
+    ],
+    [
+      "2026-03-08T07:00:00.000000Z",
+      "2026-03-08",
+      '"eventTimestamp":"20260308T030000.000000"',
+      "2026-03-10T12:00:00.000000Z",
+    ],
     // Both 01:30.
-    ["2026-11-01T05:30:00.000000Z", "2026-11-01", '"eventTimestamp":1793511000000000000', "2026-11-03T13:00:00.000000Z"],
-    ["2026-11-01T06:30:00.000000Z", "2026-11-01", '"eventTimestamp":1793514600000000000', "2026-11-03T13:00:00.000000Z"],
+    [
+      "2026-11-01T05:30:00.000000Z",
+      "2026-11-01",
+      '"eventTimestamp":1793511000000000000',
+      "2026-11-03T13:00:00.000000Z",
+    ],
+    [
+      "2026-11-01T06:30:00.000000Z",
+      "2026-11-01",
+      '"eventTimestamp":1793514600000000000',
+      "2026-11-03T13:00:00.000000Z",
+    ],
     // The half day after Thanksgiving: its day ends at 16:15, too.
-    ["2026-11-27T21:15:00.000000Z", "2026-11-27", '"eventTimestamp":"20261127T161500.000000"', "2026-11-30T13:00:00.000000Z"],
-    ["2026-11-27T21:15:00.000001Z", "2026-11-27", '"eventTimestamp":"20261127T161500.000001"', "2026-12-01T13:00:00.000000Z"],
+    [
+      "2026-11-27T21:15:00.000000Z",
+      "2026-11-27",
+      '"eventTimestamp":"20261127T161500.000000"',
+      "2026-11-30T13:00:00.000000Z",
+    ],
+    [
+      "2026-11-27T21:15:00.000001Z",
+      "2026-11-27",
+      '"eventTimestamp":"20261127T161500.000001"',
+      "2026-12-01T13:00:00.000000Z",
+    ],
     // Thanksgiving itself belongs to the half day.
-    ["2026-11-26T15:00:00.000000Z", "2026-11-26", '"eventTimestamp":"20261126T100000.000000"', "2026-11-30T13:00:00.000000Z"],
+    [
+      "2026-11-26T15:00:00.000000Z",
+      "2026-11-26",
+      '"eventTimestamp":"20261126T100000.000000"',
+      "2026-11-30T13:00:00.000000Z",
+    ],
     // A weekend with a holiday behind it: Saturday before Martin Luther King's day.
-    ["2026-01-17T15:00:00.000000Z", "2026-01-17", '"eventTimestamp":"20260117T100000.000000"', "2026-01-21T13:00:00.000000Z"],
+    [
+      "2026-01-17T15:00:00.000000Z",
+      "2026-01-17",
+      '"eventTimestamp":"20260117T100000.000000"',
+      "2026-01-21T13:00:00.000000Z",
+    ],
     // The evening in New York is the next day in UTC.
-    ["2026-12-07T04:59:59.999999Z", "2026-12-06", '"eventTimestamp":"20261206T235959.999999"', "2026-12-08T13:00:00.000000Z"],
-    ["2026-12-07T05:00:00.000000Z", "2026-12-07", '"eventTimestamp":"20261207T000000.000000"', "2026-12-08T13:00:00.000000Z"],
+    [
+      "2026-12-07T04:59:59.999999Z",
+      "2026-12-06",
+      '"eventTimestamp":"20261206T235959.999999"',
+      "2026-12-08T13:00:00.000000Z",
+    ],
+    [
+      "2026-12-07T05:00:00.000000Z",
+      "2026-12-07",
+      '"eventTimestamp":"20261207T000000.000000"',
+      "2026-12-08T13:00:00.000000Z",
+    ],
   ])("%s is of %s", async (moment, date, timestamp, deadline) => {
     const of = await opened(parse(moment));
     await of.create({}, 0);

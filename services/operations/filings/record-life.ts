@@ -14,7 +14,7 @@ import type { FilingParts } from "./filing-parts.ts";
 import { judgeWaiting } from "./judge-again.ts";
 import { recordEvent } from "./record-event.ts";
 
-export interface LifeToRecord {
+interface LifeToRecord {
   readonly regime: FilingRegime;
   readonly fund: FundFilings;
   readonly mode: FilingRecord["mode"];

@@ -7,9 +7,15 @@ import type { FilingParts } from "./filing-parts.ts";
 import { type LoggedRecord, readLoggedRecords } from "./logged-day.ts";
 import { type DayToReconcile, type ReconcilePorts, rowsOf } from "./reconcile.ts";
 
-type FindingKind = "ENTRY_MISSING" | "RECORD_CHANGED" | "RECORD_MISSING" | "FILE_CHANGED" | "FILE_BEHIND" | "FILE_MISSING";
+type FindingKind =
+  | "ENTRY_MISSING"
+  | "RECORD_CHANGED"
+  | "RECORD_MISSING"
+  | "FILE_CHANGED"
+  | "FILE_BEHIND"
+  | "FILE_MISSING";
 
-export interface Finding {
+interface Finding {
   readonly kind: FindingKind;
   /** The record's id, or the file's path under the folder of filings. */
   readonly of: string;
@@ -27,7 +33,7 @@ export interface Verification {
   readonly until: string;
 }
 
-export type VerifyParts = ReconcilePorts & Pick<FilingParts, "images">;
+type VerifyParts = ReconcilePorts & Pick<FilingParts, "images">;
 
 const findingsMax = 1_000;
 
@@ -46,7 +52,8 @@ export async function verifyDay(parts: VerifyParts, of: Omit<DayToReconcile, "he
     seen.add(row.recordId);
     const entry = logged.get(row.recordId);
     if (entry === undefined && format(row.recordedAt) > until) pending += 1;
-    else if (entry === undefined) tell("ENTRY_MISSING", row.recordId, `No entry of the audit log tells of ${row.recordId}.`);
+    else if (entry === undefined)
+      tell("ENTRY_MISSING", row.recordId, `No entry of the audit log tells of ${row.recordId}.`);
     else if (!isAsTold(row, entry, parts.sha256)) {
       tell("RECORD_CHANGED", row.recordId, `The record ${row.recordId} is not what its entry in the audit log says.`);
     }
