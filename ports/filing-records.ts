@@ -49,6 +49,11 @@ export interface FilingRecord extends FilingFile {
   readonly late: boolean;
   /** The line of the file, without its end. */
   readonly text: string;
+  /** The record that it corrects, and how: NEW is one that was put aside and is judged again. */
+  readonly corrects?: string | undefined;
+  readonly action?: "NEW" | "RPR" | "COR" | "DEL" | undefined;
+  /** Of one that is put aside until an order's beginning has a record: that order. */
+  readonly waitsFor?: string | undefined;
   /** Why it is quarantined. */
   readonly mistakes: readonly FilingMistakeRow[];
 }
@@ -94,6 +99,8 @@ export interface FilingRecords {
     orderId: string,
     types: readonly FiledEventType[],
   ): Promise<FilingRecord | undefined>;
+  /** Those that are put aside until the beginning of this order has a record, whether or not it has one now; the oldest first. */
+  waitingFor(regime: RegimeName, fundId: string, orderId: string, countMax: number): Promise<readonly FilingRecord[]>;
   /** Who reported first on an order of the fund. */
   firstSource(fundId: string, orderId: string): Promise<string | undefined>;
   /** How many lines a file has. */

@@ -60,6 +60,14 @@ export function filingRecords(sql: Sql): FilingRecords {
       const [row] = found.rows as readonly { readonly source: string }[];
       return row && textOfColumn(row.source);
     },
+    async waitingFor(regime, fundId, orderId, countMax) {
+      const found = await sql.read({
+        name: "filing_waiting",
+        text: `${select} where regime = $1 and fund_id = $2 and (content ->> 'waitsFor') = $3 order by recorded_us, record_id limit $4`,
+        values: [regime, columnOfText(fundId), columnOfText(orderId), countMax],
+      });
+      return recordsOf(found.rows);
+    },
     find: (recordId) => one("filing_find", "record_id = $1", [columnOfText(recordId)]),
     ...linesOf(sql),
     list: (query) => list(sql, query),

@@ -13,6 +13,7 @@ import {
   nameText,
   nonNegativeDecimalText,
   positiveDecimalText,
+  reasonText,
   symbolText,
 } from "./fields.ts";
 import { assetClass, fundMode, type OrderState, orderType, side, tif } from "./values.ts";
@@ -187,6 +188,13 @@ export type LifeStep =
       readonly givenBy?: string | undefined;
     }
   | {
+      /** Approved by the risk engine. */
+      readonly kind: "decided";
+      readonly id: string;
+      readonly at: Instant;
+      readonly order: FiledOrder;
+    }
+  | {
       readonly kind: "moved";
       readonly id: string;
       readonly at: Instant;
@@ -196,6 +204,8 @@ export type LifeStep =
       readonly terms?: Partial<Pick<FiledOrder, "quantity" | "limit_price" | "stop_price">> | undefined;
       readonly parentOrderId?: string | undefined;
       readonly code?: string | undefined;
+      /** The person who asked for it to be cancelled. */
+      readonly askedBy?: string | undefined;
     }
   | {
       readonly kind: "filled";
@@ -226,6 +236,30 @@ export type LifeStep =
     }
   /** A slice of it was taken in. */
   | { readonly kind: "sliced"; readonly id: string; readonly at: Instant };
+
+/** A person reviewed a day: what was found then. */
+export const filingReviewed = z.object({
+  regime: filingRegime,
+  fund_id: idText,
+  submission_date: dateText,
+  reviewed_by: nameText,
+  reason: reasonText,
+  expected: countNumber,
+  recorded: countNumber,
+  by_call: countNumber,
+  quarantined: countNumber,
+  not_reportable: countNumber,
+  before_enabled: countNumber,
+  pending: countNumber,
+  missing: countNumber,
+  unexpected: countNumber,
+  different: countNumber,
+  /** Records and files that are not what they must be. */
+  findings: countNumber,
+  /** The newest entry of the audit log that was read. */
+  audited_until: instantText,
+  at: instantText,
+});
 
 /** A fund was enabled for a regime, or it is not any more. */
 export const filingSwitched = z.object({

@@ -38,14 +38,14 @@ export async function bringFile(
 }
 
 /** Under the folder of filings. */
-function pathOf({ regime, fundId, date, status }: FilingFile, sha256: HexSha256): readonly string[] {
+export function pathOf({ regime, fundId, date, status }: FilingFile, sha256: HexSha256): readonly string[] {
   const name = status === "WRITTEN" ? "events.ndjson" : "quarantine.ndjson";
   return [regimeOf(regime).folder, folderOfFund(fundId, sha256), date, name];
 }
 
 /** One alarm for a fund and regime, with how many there are. */
 export async function tellQuarantined(
-  { ports, alarms }: Pick<FilingParts, "ports" | "alarms">,
+  { ports, alarms }: Pick<FilingParts, "alarms"> & { readonly ports: Pick<FilingParts["ports"], "store"> },
   { fundId, regime }: Pick<FilingRecord, "fundId" | "regime">,
 ): Promise<void> {
   const query = { regime, fundId, countMax: daysMax };

@@ -2,33 +2,30 @@
 //
 //  1. It is on no order's path: it hears of an order when its step is durable, and waits for no file.
 //  2. What was heard is kept with the records that come of it in one transaction; a step that comes again changes nothing.
-//  3. An order that began before its fund was enabled is left out whole.
-//  4. Of a foreign system only what is about an order of its own counts.
-//  5. An order that was first reported by call goes on by what is heard; its beginning is not recorded a second time.
-import { format, type Instant, millisecondsBetween } from "../../../contracts/src/instant.ts";
+//  3. Of a foreign system only what is about an order of its own counts; where it published no order, the approval says what was ordered.
+import { format, millisecondsBetween } from "../../../contracts/src/instant.ts";
 import type { FundFilings } from "../../../contracts/src/records/filing.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import { enabledRegimes } from "../../../core/filings/index.ts";
-import { eventsOfLife } from "../../../core/filings/life.ts";
-import type { FilingRegime } from "../../../core/filings/regime.ts";
-import { beginnings } from "../../../core/filings/regulatory-event.ts";
+import { beginningOf } from "../../../core/filings/life.ts";
+import { decisionMadeOf } from "../../../core/state/rejection.ts";
 import type { Bus, BusEvent, Subscription } from "../../../ports/bus.ts";
 import type { FilingRecord } from "../../../ports/filing-records.ts";
 import type { KeptStep } from "../../../ports/filing-steps.ts";
-import type { UnitOfWork } from "../../../ports/store.ts";
 import type { ReferenceReader, ReferenceView } from "../../reference/reference-view.ts";
 import { foreignSourceOf, isForeign, refusedSpeaker } from "../../shared/foreign-intake.ts";
 import { ownersOf } from "../../shared/order-owners.ts";
-import { tellQuarantined } from "./bring-file.ts";
+import { fromRecord } from "../risk-queries-records.ts";
 import type { FilingParts } from "./filing-parts.ts";
 import { acceptedBy, recordTrades, withStanding } from "./hear-trades.ts";
-import { recordEvent } from "./record-event.ts";
-import { lifeSubjects, stepsOfEvent } from "./steps-of-event.ts";
+import { recordLife } from "./record-life.ts";
+import { decidedStep, lifeSubjects, stepsOfEvent } from "./steps-of-event.ts";
 
 /** The cursor's name. */
 export const ordersSubscription = "operations.filings";
 
-/** An order has some steps; one with more is amended by a machine that does nothing else. */
+/** Decisions about one order: the first approval counts. */
+const decisionsMax = 100;
 const stepsMax = 10_000;
 const partsMax = 10_000;
 const behindMsMax = 60_000;
@@ -54,11 +51,12 @@ export function hearOrders(parts: FilingParts, { bus, reader, touched }: Hearing
     const reference = await reader.refresh();
     const fund = reference.funds.get(fundId);
     if (fund === undefined) return;
-    const made = await parts.inTurn(() => hear(parts, kept, { fund: settings, mode: fund.mode, reference }));
+    const whole = foreign ? await withDecisions(parts, kept) : kept;
+    const made = await parts.inTurn(() => hear(parts, whole, { fund: settings, mode: fund.mode, reference }));
     for (const record of made) touched(record);
     const aside = made.filter(({ status }) => status === "QUARANTINED");
     const oneOfEach = new Map(aside.map((record) => [record.regime, record]));
-    for (const record of oneOfEach.values()) await tellQuarantined(parts, record);
+    for (const record of oneOfEach.values()) await parts.quarantined(record);
   });
 }
 
@@ -68,6 +66,26 @@ async function isTheirOwn({ ports }: FilingParts, event: BusEvent, kept: readonl
   const owners = await ownersOf(ports, ids);
   const source = foreignSourceOf(event);
   return ids.every((id) => owners(id).isUnclaimed || owners(id).owners.includes(source));
+}
+
+/** A foreign system need not publish its orders: then their terms are those that were approved. */
+async function withDecisions({ ports }: FilingParts, kept: readonly KeptStep[]): Promise<readonly KeptStep[]> {
+  const found: KeptStep[] = [];
+  for (const { fundId, orderId, source, step } of kept) {
+    if (step.kind === "created" || found.some((one) => one.orderId === orderId)) continue;
+    const before = await ports.store.transact(
+      "filings.look",
+      (unit) => unit.filingSteps.ofOrder(fundId, orderId, stepsMax),
+      { isOneStatement: true },
+    );
+    if (beginningOf(before.map((one) => one.step)) !== undefined) continue;
+    const decisions = await ports.riskQueries.decisionsOf(orderId, decisionsMax);
+    const approved = decisions
+      .map((stored) => fromRecord(stored, (record) => decidedStep(decisionMadeOf(record))))
+      .find((one) => one?.order.fund_id === fundId);
+    if (approved !== undefined) found.push({ fundId, orderId, source, step: approved });
+  }
+  return [...found, ...kept];
 }
 
 interface Enabled {
@@ -105,40 +123,6 @@ function hear(
     }
     return made;
   });
-}
-
-export interface LifeToRecord extends Enabled {
-  readonly regime: FilingRegime;
-  readonly since: Instant;
-  readonly now: Instant;
-  readonly sha256: FilingParts["sha256"];
-}
-
-/** What of an order's life is not recorded yet. */
-async function recordLife(
-  unit: UnitOfWork,
-  fundId: string,
-  orderId: string,
-  { regime, fund, mode, since, now, sha256 }: LifeToRecord,
-): Promise<readonly FilingRecord[]> {
-  const steps = await unit.filingSteps.ofOrder(fundId, orderId, stepsMax);
-  const created = steps.find(({ step }) => step.kind === "created");
-  if (created === undefined || created.step.at < since) return [];
-  const hasBegun = async (id: string): Promise<boolean> =>
-    (await unit.filings.beginning(regime.name, fundId, id, beginnings)) !== undefined;
-  const made: FilingRecord[] = [];
-  for (const event of eventsOfLife(steps.map(({ step }) => step))) {
-    if ((await unit.filings.ofEvent(regime.name, fundId, event.key)) !== undefined) continue;
-    if (beginnings.includes(event.type) && (await hasBegun(orderId))) continue;
-    const parent = event.details.parent_order_id;
-    // The whole is heard later: then this is read again.
-    if (regime.hearsBeginnings && parent !== undefined && !(await hasBegun(parent))) break;
-    const contentHash = sha256(JSON.stringify(event));
-    const given = { event, contentHash, fund, source: created.source, mode, now, strategies: [] };
-    const recorded = await recordEvent(unit, regime, given, sha256);
-    if ("record" in recorded) made.push(recorded.record);
-  }
-  return made;
 }
 
 /** Whether it stands still, told while it does. */

@@ -1,5 +1,5 @@
 // The trades of orders that are heard: what a fill waits for is kept with it, and each is recorded once for the regimes that want trades.
-import { parse } from "../../../contracts/src/instant.ts";
+import { type Instant, parse } from "../../../contracts/src/instant.ts";
 import type { RiskBlockEnded } from "../../../contracts/src/records/block.ts";
 import { enabledRegimes } from "../../../core/filings/index.ts";
 import { eventsOfTrades } from "../../../core/filings/trades.ts";
@@ -7,10 +7,11 @@ import type { BusEvent } from "../../../ports/bus.ts";
 import type { FilingRecord } from "../../../ports/filing-records.ts";
 import type { KeptStep } from "../../../ports/filing-steps.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
+import type { ReferenceView } from "../../reference/reference-view.ts";
 import type { FilingParts } from "./filing-parts.ts";
 import { blocksOf } from "./fill-standing.ts";
-import type { LifeToRecord } from "./hear-orders.ts";
 import { recordEvent } from "./record-event.ts";
+import type { LifeToRecord } from "./record-life.ts";
 
 const stepsMax = 10_000;
 /** Blocks of one fill are few, one for each cause. */
@@ -69,7 +70,7 @@ export async function recordTrades(
   unit: UnitOfWork,
   fundId: string,
   orderId: string,
-  life: LifeToRecord,
+  life: LifeToRecord & { readonly since: Instant; readonly reference: Pick<ReferenceView, "funds" | "instruments"> },
 ): Promise<readonly FilingRecord[]> {
   const { regime, since, sha256, reference, ...rest } = life;
   if (regime.tradeMark === undefined) return [];

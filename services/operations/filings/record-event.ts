@@ -33,7 +33,17 @@ export interface EventToRecord {
   readonly source: string;
   readonly mode: FilingRecord["mode"];
   readonly now: Instant;
+  /** What was missing is late, whenever that is. */
+  readonly isRepair?: boolean | undefined;
+  /** What was put aside and is judged again. */
+  readonly again?: FilingRecord | undefined;
 }
+
+/** The code of what is put aside until its order's beginning has a record. */
+const waitsForItsOrder = "FILING_ORDER_UNKNOWN";
+
+/** The name of the event for the record that is made of it then. */
+export const againKey = (eventKey: string): string => JSON.stringify(["again", eventKey]);
 
 /** What is new, or why nothing is kept. */
 export async function recordEvent(
@@ -76,7 +86,7 @@ async function rowOf(
   unit: UnitOfWork,
   regime: FilingRegime,
   made: Exclude<RegimeRecord, { readonly status: "NOT_REPORTABLE" }>,
-  { event, contentHash, source, mode, now }: EventToRecord,
+  { event, contentHash, source, mode, now, isRepair = false, again }: EventToRecord,
 ): Promise<FilingRecord> {
   const { order } = event;
   const date = regime.submissionDate(event.at);
@@ -89,7 +99,7 @@ async function rowOf(
     ...file,
     recordId: id,
     line,
-    eventKey: event.key,
+    eventKey: again === undefined ? event.key : againKey(event.key),
     contentHash,
     orderId: order.order_id,
     symbol: order.symbol,
@@ -100,10 +110,22 @@ async function rowOf(
     mode,
     type: made.type,
     deadline,
-    late: now > deadline,
+    late: isRepair || now > deadline,
     text: made.status === "WRITTEN" ? made.line : asideLine(id, event, made.type, mistakes),
     mistakes,
+    ...(again !== undefined && { corrects: again.recordId, action: "NEW" }),
+    ...waitingFor(event, mistakes),
   };
+}
+
+/** An order may be reported after what happens to it: then that is judged again. */
+function waitingFor(
+  { type, order, details }: RegulatoryEvent,
+  mistakes: FilingRecord["mistakes"],
+): Pick<FilingRecord, "waitsFor"> {
+  if (mistakes[0]?.code !== waitsForItsOrder) return {};
+  const waitsFor = type === "child_order" ? details.parent_order_id : order.order_id;
+  return waitsFor === undefined ? {} : { waitsFor };
 }
 
 /** A line of the file of what was put aside: for people, not for the regulator. */

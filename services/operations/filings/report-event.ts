@@ -21,8 +21,9 @@ import type { DeniedAnswer, RpcCall } from "../../../ports/rpc.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
 import { noSuchFund } from "../../shared/must-know-fund.ts";
 import { ownersOf } from "../../shared/order-owners.ts";
-import { bringFile, tellQuarantined } from "./bring-file.ts";
+import { bringFile } from "./bring-file.ts";
 import type { FilingParts } from "./filing-parts.ts";
+import { judgeWaiting } from "./judge-again.ts";
 import { readRegulatoryEvent } from "./read-regulatory-event.ts";
 import { type EventToRecord, recordEvent } from "./record-event.ts";
 
@@ -68,8 +69,9 @@ export function reportEvent(
     }
     for (const one of taken) {
       if ("notReportable" in one) continue;
+      for (const record of one.again) behind(record);
       await mustBeInFile(parts, one.record, behind);
-      if (one.record.status === "QUARANTINED") await tellQuarantined(parts, one.record);
+      if (one.record.status === "QUARANTINED") await parts.quarantined(one.record);
     }
     return { submissions: taken.map((one) => submissionOf(one, read.event)) };
   };
@@ -77,7 +79,13 @@ export function reportEvent(
 
 /** What a regime made of the event. */
 type Taken =
-  | { readonly regime: FilingRegime; readonly record: FilingRecord; readonly isNew: boolean }
+  | {
+      readonly regime: FilingRegime;
+      readonly record: FilingRecord;
+      readonly isNew: boolean;
+      /** What waited for this order and was judged again. */
+      readonly again: readonly FilingRecord[];
+    }
   | { readonly regime: FilingRegime; readonly notReportable: string };
 
 /** In one transaction, for every regime or for none. */
@@ -104,7 +112,7 @@ function take(
     const taken: Taken[] = [];
     for (const regime of enabled) {
       const record = before.get(regime.name);
-      if (record !== undefined) taken.push({ regime, record, isNew: false });
+      if (record !== undefined) taken.push({ regime, record, isNew: false, again: [] });
       else taken.push(await made(unit, regime, given, sha256));
     }
     return taken;
@@ -119,7 +127,8 @@ async function made(
 ): Promise<Taken> {
   const recorded = await recordEvent(unit, regime, given, sha256);
   if ("notReportable" in recorded) return { regime, notReportable: recorded.notReportable };
-  return { regime, record: recorded.record, isNew: true };
+  const again = await judgeWaiting(unit, regime, recorded.record, { ...given, sha256 });
+  return { regime, record: recorded.record, isNew: true, again };
 }
 
 async function mustBeInFile(

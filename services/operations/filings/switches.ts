@@ -1,6 +1,8 @@
 // Writes down since when a fund is enabled for a regulator, and that it is not any more: an order that began before that is left out whole.
 import { format } from "../../../contracts/src/instant.ts";
+import type { FundFilings } from "../../../contracts/src/records/filing.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
+import { enabledRegimes } from "../../../core/filings/index.ts";
 import type { FilingSwitch } from "../../../ports/filing-steps.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 
@@ -26,6 +28,21 @@ export async function noteSwitches(
     });
   }
   return { wasEnabled: on.length > 0 };
+}
+
+/** What the configuration says of a fund, where that is something else than before. */
+export async function noteSettings(
+  { store, clock }: Pick<ServicePorts, "store" | "clock">,
+  funds: Readonly<Record<string, FundFilings>>,
+): Promise<void> {
+  for (const [fundId, settings] of Object.entries(funds)) {
+    if (enabledRegimes(settings).length === 0) continue;
+    await store.transact("filings.settings", async (unit) => {
+      const [newest] = await unit.filingSteps.settingsOf(fundId, 1);
+      if (JSON.stringify(newest?.settings) === JSON.stringify(settings)) return;
+      await unit.filingSteps.keepSettings({ fundId, at: clock.now(), settings });
+    });
+  }
 }
 
 function without(those: readonly SwitchedOn[], others: readonly SwitchedOn[]): readonly SwitchedOn[] {
