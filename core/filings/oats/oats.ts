@@ -32,6 +32,7 @@ const types: Partial<Readonly<Record<FiledEventType, "NW" | "RT" | "CL">>> = {
 };
 const sides = { BUY: "B", BUY_TO_COVER: "B", SELL: "S", SELL_SHORT: "SS" } as const;
 const idLengthMax = 20;
+const roeLength = 12;
 /** How many fields of a new order carry special handling. */
 const handlingFields = 5;
 
@@ -50,7 +51,7 @@ export function oatsRecordOf(
   const of = { event, orderId: shortId(event.order.order_id, sha256) };
   const began = known.order?.beganAt ?? event.at;
   const head: Fields = [
-    ...["#OE#", type, "N", shortId(JSON.stringify([event.key, type]), sha256), undefined, undefined, settings.mpid],
+    ...["#OE#", type, "N", hashOf(JSON.stringify([event.key, type]), roeLength, sha256), undefined, undefined, settings.mpid],
     ...[`${catDate(easternDate(began))}000000`, of.orderId],
   ];
   const rest = { NW: newOrder, RT: route, CL: cancellation }[type](of);
@@ -78,7 +79,11 @@ function whyAside({ type, order }: RegulatoryEvent, known: KnownOrders): readonl
 
 /** 20 characters; of a longer id a hash. */
 function shortId(id: string, sha256: HexSha256): string {
-  return id.length <= idLengthMax ? id : sha256(id).slice(0, idLengthMax).toUpperCase();
+  return id.length <= idLengthMax ? id : hashOf(id, idLengthMax, sha256);
+}
+
+function hashOf(text: string, length: number, sha256: HexSha256): string {
+  return sha256(text).slice(0, length).toUpperCase();
 }
 
 function newOrder({ event: { order, at } }: Case): Fields {
