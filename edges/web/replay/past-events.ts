@@ -104,7 +104,7 @@ const soughtAs: Readonly<Record<Sought, SoughtAs>> = {
 };
 
 /** Where something was halted: what was proven after it and who lifted it are of the kind as well. */
-export function isLatch({ kind, data }: Pick<PastEvent, "kind" | "data">): boolean {
+function isLatch({ kind, data }: Pick<PastEvent, "kind" | "data">): boolean {
   return kind === "halt" && typeof data["severity"] === "string" && data["lifted_at"] === undefined;
 }
 
