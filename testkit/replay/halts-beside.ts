@@ -11,6 +11,8 @@ import { momentIn, type RecordedPast } from "./recorded-past.ts";
 const scopesBefore = ["alpha-momentum", "alpha-meanrev"];
 const scopesMeanwhile = ["beta-trend", "gamma-income", "beta", "gamma"];
 const scopesAfter = ["alpha", ""];
+const haltsPath = "/v1/halts";
+const tooOften = 429;
 const tokenMsMax = 120_000;
 const atItMsMax = 600_000;
 
@@ -115,14 +117,20 @@ function askingOf(platform: RunningPlatform): Ask {
     return headers;
   };
   return async <Answer>(who: string, path: string, body?: object): Promise<Answer> => {
-    const answer = await fetchOnNewConnection(`${operatorUrl(platform)}${path}`, {
-      headers: { ...(await headersOf(who)), "content-type": "application/json" },
-      ...(body !== undefined && { method: "POST", body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(60_000),
-    });
-    const document = (await answer.json()) as Answer;
-    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${JSON.stringify(document)}`);
-    return document;
+    for (;;) {
+      const answer = await fetchOnNewConnection(`${operatorUrl(platform)}${path}`, {
+        headers: { ...(await headersOf(who)), "content-type": "application/json" },
+        ...(body !== undefined && { method: "POST", body: JSON.stringify(body) }),
+        signal: AbortSignal.timeout(60_000),
+      });
+      const document = (await answer.json()) as Answer;
+      if (answer.ok) return document;
+      // A halt is never asked for again: it is timed.
+      if (answer.status !== tooOften || path === haltsPath)
+        throw new Error(`${path}: ${answer.status} ${JSON.stringify(document)}`);
+      // tidy: sleeps because the server said that it was asked too often
+      await pause(200);
+    }
   };
 }
 
@@ -132,7 +140,7 @@ function haltingBy(ask: Ask): (scope: string) => Promise<number> {
     // The token is there by then.
     await ask("duty", "/v1/halts/status");
     const began = Date.now();
-    const { acknowledged } = await ask<{ readonly acknowledged: boolean }>("duty", "/v1/halts", {
+    const { acknowledged } = await ask<{ readonly acknowledged: boolean }>("duty", haltsPath, {
       ...(scope !== "" && { id: scope }),
       reason: "while the past is looked at",
       confirmation: "HALT",

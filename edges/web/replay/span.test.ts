@@ -24,9 +24,19 @@ describe("a replay", () => {
       ["2026-11-12T12:00:00", undefined, "2026-11-18T01:02:03.456789"],
     ],
     [
-      "of a moment before its range begins there",
+      "of a moment before its range has the day that led to it, and stands there",
       { at: "2026-10-01T00:00:00Z" },
-      ["2026-10-01T00:00:00", undefined, "2026-10-01T00:00:00"],
+      ["2026-09-30T00:00:00", undefined, "2026-10-01T00:00:00"],
+    ],
+    [
+      "of a minute before midnight, asked an hour later, begins a day before now",
+      { at: "2026-11-18T23:59:00Z" },
+      ["2026-11-18T12:00:00", undefined, "2026-11-18T23:59:00"],
+    ],
+    [
+      "of today, asked for a moment of yesterday, has the day that led to it",
+      { from: "2026-11-19T00:00:00Z", at: "2026-11-18T23:59:00Z" },
+      ["2026-11-17T23:59:00", undefined, "2026-11-18T23:59:00"],
     ],
     [
       "does not begin after now",

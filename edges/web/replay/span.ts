@@ -24,7 +24,7 @@ interface Span {
   readonly at: Instant;
 }
 
-/** The range of the address, the last day where it has none; the moment that it names, else where the range begins if it names one, else its end. */
+/** The range of the address, the last day where it has none; the moment that it names, with the day before it where it lies before the range, else where the range begins if it names one, else its end. */
 export function spanOf({ from, to, at }: DeskSearch, now: Instant): Span {
   const { fromMs, toMs } = rangeOf({ from, to }, msOf(now));
   const last = exact(to, toMs);
@@ -32,9 +32,10 @@ export function spanOf({ from, to, at }: DeskSearch, now: Instant): Span {
   const first = exact(from, fromMs);
   const start = first === undefined ? minusMilliseconds(end, millisecondsPerDay) : earlier(first, end);
   const asked = at === undefined ? undefined : tryParse(at);
+  // A moment before the range is looked at where it lies, with the day that led to it: what happened then is understood by what came before.
+  const isBefore = asked !== undefined && asked < start;
   return {
-    // A moment before the range is looked at where it lies.
-    start: asked === undefined ? start : earlier(start, asked),
+    start: isBefore ? minusMilliseconds(asked, millisecondsPerDay) : start,
     to: last,
     at: asked ?? (first === undefined ? end : start),
   };
