@@ -5,13 +5,13 @@
 //  2. Lines of a file are counted from 0 without a gap, those that are written and those that are quarantined each for themselves.
 //  3. Records are listed in the order of their ids, which is that of fund, date and line.
 import type { Instant } from "../contracts/src/instant.ts";
-import type { FiledEventType, FilingRegime } from "../contracts/src/records/filing.ts";
+import type { FiledEventType, RegimeName } from "../contracts/src/records/filing.ts";
 
 type FilingRecordStatus = "WRITTEN" | "QUARANTINED";
 
 /** One submission file of a regime and fund; what is quarantined has a file of its own beside it. */
 export interface FilingDay {
-  readonly regime: FilingRegime;
+  readonly regime: RegimeName;
   readonly fundId: string;
   /** YYYY-MM-DD. */
   readonly date: string;
@@ -49,12 +49,17 @@ export interface FilingRecord extends FilingFile {
   readonly late: boolean;
   /** The line of the file, without its end. */
   readonly text: string;
+  /** The record that it corrects, and how: NEW is one that was put aside and is judged again. */
+  readonly corrects?: string | undefined;
+  readonly action?: "NEW" | "RPR" | "COR" | "DEL" | undefined;
+  /** Of one that is put aside until an order's beginning has a record: that order. */
+  readonly waitsFor?: string | undefined;
   /** Why it is quarantined. */
   readonly mistakes: readonly FilingMistakeRow[];
 }
 
 export interface FilingQuery {
-  readonly regime?: FilingRegime;
+  readonly regime?: RegimeName;
   readonly fundId?: string;
   readonly date?: string;
   readonly orderId?: string;
@@ -75,7 +80,7 @@ export interface FilingDaySum extends FilingDay {
 }
 
 export interface FilingDayQuery {
-  readonly regime?: FilingRegime;
+  readonly regime?: RegimeName;
   readonly fundId?: string;
   readonly date?: string;
   /** From behind this one on, in the order of regime, fund and date. */
@@ -86,14 +91,16 @@ export interface FilingDayQuery {
 export interface FilingRecords {
   insert(record: FilingRecord): Promise<void>;
   /** Of the event in a regime. */
-  ofEvent(regime: FilingRegime, fundId: string, eventKey: string): Promise<FilingRecord | undefined>;
+  ofEvent(regime: RegimeName, fundId: string, eventKey: string): Promise<FilingRecord | undefined>;
   /** The record that says how an order began; undefined while none is written. */
   beginning(
-    regime: FilingRegime,
+    regime: RegimeName,
     fundId: string,
     orderId: string,
     types: readonly FiledEventType[],
   ): Promise<FilingRecord | undefined>;
+  /** Those that are put aside until the beginning of this order has a record, whether or not it has one now; the oldest first. */
+  waitingFor(regime: RegimeName, fundId: string, orderId: string, countMax: number): Promise<readonly FilingRecord[]>;
   /** Who reported first on an order of the fund. */
   firstSource(fundId: string, orderId: string): Promise<string | undefined>;
   /** How many lines a file has. */

@@ -4,9 +4,9 @@
 // What every store promises (testkit/conformance/filing-steps.ts):
 //  1. A step that was kept before changes nothing.
 //  2. Steps of an order come in the order of their own times.
-//  3. The newest switch of a fund and regime counts.
+//  3. The newest switch of a fund and regime counts, and so do the settings that were kept newest.
 import type { Instant } from "../contracts/src/instant.ts";
-import type { FilingRegime, LifeStep } from "../contracts/src/records/filing.ts";
+import type { FundFilings, LifeStep, RegimeName } from "../contracts/src/records/filing.ts";
 
 export interface KeptStep {
   readonly fundId: string;
@@ -19,10 +19,16 @@ export interface KeptStep {
 }
 
 export interface FilingSwitch {
-  readonly regime: FilingRegime;
+  readonly regime: RegimeName;
   readonly fundId: string;
   readonly isEnabled: boolean;
   readonly at: Instant;
+}
+
+export interface KeptSettings {
+  readonly fundId: string;
+  readonly at: Instant;
+  readonly settings: FundFilings;
 }
 
 export interface FilingStepRecords {
@@ -34,4 +40,10 @@ export interface FilingStepRecords {
   switchTo(to: FilingSwitch): Promise<void>;
   /** Of each fund and regime the newest. */
   switches(): Promise<readonly FilingSwitch[]>;
+  /** The oldest first; at most so many, which are the newest. */
+  switchesOf(regime: RegimeName, fundId: string, countMax: number): Promise<readonly FilingSwitch[]>;
+  /** What the configuration says of a fund's filings from that moment on. */
+  keepSettings(of: KeptSettings): Promise<void>;
+  /** The oldest first; at most so many, which are the newest. */
+  settingsOf(fundId: string, countMax: number): Promise<readonly KeptSettings[]>;
 }

@@ -1,5 +1,5 @@
 // What the configuration says to services, as plain data: the composition reads it from the sections of the same names.
-import type { CatSettings } from "../contracts/src/records/filing.ts";
+import type { FundFilings } from "../contracts/src/records/filing.ts";
 
 export interface RiskSettings {
   /** The oldest inputs that new risk is decided on. */
@@ -122,7 +122,7 @@ export interface TradingViewFundSettings {
 
 /** What is reported to regulators; a fund that is not in it reports nothing. */
 export interface FilingSettings {
-  readonly funds: Readonly<Record<string, { readonly cat?: CatSettings | undefined }>>;
+  readonly funds: Readonly<Record<string, FundFilings>>;
 }
 
 export interface Settings {

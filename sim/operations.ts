@@ -22,6 +22,7 @@ const drawn = (weight: number, act: Act): Simulated => ({ weight, act });
 const by = (who: string): Simulated => ({ by: who });
 const not = (why: string, shownBy: string): Simulated => ({ why, shownBy });
 
+const noFilings = "No fund is enabled for a regulator here.";
 const oneLog = "The invariants follow one log from its first entry to its last.";
 const outside = "Our own order management, treasury and feed run here, and no program in their place.";
 const gateway = "It is the gateway's own, which is no service and does not run here.";
@@ -86,6 +87,9 @@ export const simulated: Readonly<Record<ChangingOperation, Simulated>> = {
     "No fund is enabled for a regulator here, and then it changes nothing.",
     "services/operations/filings/report-event.test.ts",
   ),
+  RepairFilings: not(noFilings, "services/operations/filings/filing-checks.test.ts"),
+  ReviewFilings: not(noFilings, "services/operations/filings/filing-checks.test.ts"),
+  RebuildFilings: not(noFilings, "services/operations/filings/filing-checks.test.ts"),
 
   SubmitOrder: by("the traders, research and the exits of operations"),
   CancelOrder: by("the traders"),

@@ -88,6 +88,9 @@ describe("what is in force", () => {
           cat_account_holder_type: "A",
           cat_dept_type: "A",
           cat_destinations: {},
+          mifid_enabled: false,
+          mifid_venues: {},
+          oats_enabled: false,
         },
       },
     ]);

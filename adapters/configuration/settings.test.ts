@@ -110,7 +110,7 @@ describe("settings", () => {
     expect(wantsPaperFunds(loaded({ ...services, PORTCULLIS_PAPER_SEED: "always" }))).toBe(true);
   });
 
-  it("name a fund's CAT identity only where it is enabled, its id where no account is named", () => {
+  it("name a fund's identity only for the regimes that it is enabled for, its id where no account is named", () => {
     const compliance = { cat_enabled: true, cat_subscriber_id: "123", cat_crd: "456" };
     const destinations = { XNAS: { type: "E", id: "NSDQ", session: "S1" } };
     const named = { ...compliance, cat_fdid: "FUND1", cat_reporter_imid: "ABCD", cat_destinations: destinations };
@@ -118,14 +118,18 @@ describe("settings", () => {
       { fund_id: "a", compliance },
       { fund_id: "b", compliance: named },
       { fund_id: "c", compliance: { cat_subscriber_id: "123" } },
+      { fund_id: "d", compliance: { mifid_enabled: true, mifid_lei: "LEI", mifid_venues: { XNAS: { mic: "XNAS" } } } },
+      { fund_id: "e", compliance: { oats_enabled: true, cat_reporter_imid: "ABCD" } },
     ];
-    const both = { accountHolderType: "A", deptType: "A", crd: "456" };
+    const both = { accountHolderType: "A", deptType: "A", crd: "456", submitterId: "123" };
     const readFile = () => JSON.stringify({ funds });
     const found = loadConfiguration({ environment: { PORTCULLIS_CONFIG: "x.yaml" }, readFile });
     if (!found.ok) throw new Error(JSON.stringify(found.complaints));
     expect(settingsOf(found.configuration, true).filings?.funds).toEqual({
       a: { cat: { ...both, fdid: "a", destinations: {} } },
       b: { cat: { ...both, fdid: "FUND1", imid: "ABCD", destinations } },
+      d: { mifid: { lei: "LEI", venues: { XNAS: { mic: "XNAS" } } } },
+      e: { oats: { mpid: "ABCD" } },
     });
   });
 });

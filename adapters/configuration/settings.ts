@@ -1,5 +1,5 @@
 // The configuration as services get it: plain data in the units that code uses.
-import type { CatSettings } from "../../contracts/src/records/filing.ts";
+import type { CatSettings, FundFilings, MifidSettings } from "../../contracts/src/records/filing.ts";
 import type { FilingSettings, Settings, TradingViewSettings } from "../../ports/settings.ts";
 import type { Configuration } from "./schema.ts";
 
@@ -64,12 +64,34 @@ export function settingsOf(configuration: Configuration, isPaper: boolean): Sett
 
 /** Only what is enabled. */
 function filingsOf({ funds }: Configuration): FilingSettings {
-  const enabled = funds.filter(({ compliance }) => compliance.cat_enabled);
-  return { funds: Object.fromEntries(enabled.map((fund) => [fund.fund_id, { cat: catOf(fund) }])) };
+  const of = funds.map((fund): readonly [string, FundFilings] => [fund.fund_id, fundFilingsOf(fund)]);
+  return { funds: Object.fromEntries(of.filter(([, filings]) => Object.keys(filings).length > 0)) };
 }
 
-function catOf({ fund_id: fundId, compliance }: Configuration["funds"][number]): CatSettings {
+type FundConfiguration = Configuration["funds"][number];
+
+function fundFilingsOf(fund: FundConfiguration): FundFilings {
+  const { cat_enabled, mifid_enabled, oats_enabled, cat_reporter_imid } = fund.compliance;
   return {
+    ...(cat_enabled && { cat: catOf(fund) }),
+    ...(mifid_enabled && { mifid: mifidOf(fund) }),
+    ...(oats_enabled && { oats: { mpid: cat_reporter_imid } }),
+  };
+}
+
+function mifidOf({ compliance }: FundConfiguration): MifidSettings {
+  return {
+    lei: compliance.mifid_lei,
+    submitterLei: compliance.mifid_submitter_lei,
+    fundLei: compliance.mifid_fund_lei,
+    country: compliance.mifid_country,
+    venues: compliance.mifid_venues,
+  };
+}
+
+function catOf({ fund_id: fundId, compliance }: FundConfiguration): CatSettings {
+  return {
+    submitterId: compliance.cat_subscriber_id,
     imid: compliance.cat_reporter_imid,
     crd: compliance.cat_crd,
     fdid: compliance.cat_fdid ?? fundId,

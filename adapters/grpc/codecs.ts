@@ -5,6 +5,7 @@ import * as audit from "../../contracts/src/generated/svc/v1/audit.ts";
 import * as auditdesk from "../../contracts/src/generated/svc/v1/auditdesk.ts";
 import * as envelope from "../../contracts/src/generated/svc/v1/envelope.ts";
 import * as events from "../../contracts/src/generated/svc/v1/events.ts";
+import * as filingChecks from "../../contracts/src/generated/svc/v1/filingchecks.ts";
 import * as filings from "../../contracts/src/generated/svc/v1/filings.ts";
 import * as foreign from "../../contracts/src/generated/svc/v1/foreign.ts";
 import * as halt from "../../contracts/src/generated/svc/v1/halt.ts";
@@ -45,6 +46,7 @@ const modules = [
   operations,
   order,
   platform,
+  filingChecks,
   filings,
   replay,
   riskdesk,

@@ -3,7 +3,7 @@
 //  1. A line is durable when `append` resolves: the file is synced, and so is the folder of a file that is new.
 //  2. What a name can hold is checked here once more: no name leads out of the folder.
 import { constants } from "node:fs";
-import { mkdir, open, stat } from "node:fs/promises";
+import { link, mkdir, open, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Defect } from "../../contracts/src/fault.ts";
 import type { FilingFiles, FilingPath } from "../../ports/filing-files.ts";
@@ -27,6 +27,16 @@ export function filingFolder(root: string): FilingFiles {
       } finally {
         await file.close();
       }
+    },
+    async setAside(path, name) {
+      const [from, to] = [place(root, path), place(root, [...path.slice(0, -1), name])];
+      // A link is made only where there is no such name; a rename would replace it.
+      const isNew = await link(from, to).then(() => true, notTaken);
+      if (!isNew) return false;
+      await syncFolder(dirname(from));
+      await unlink(from);
+      await syncFolder(dirname(from));
+      return true;
     },
     async append(path, at, bytes) {
       const target = place(root, path);
@@ -62,6 +72,13 @@ async function syncFolder(folder: string): Promise<void> {
   } finally {
     await handle.close();
   }
+}
+
+function notTaken(thrown: unknown): false {
+  if (thrown instanceof Error && "code" in thrown && (thrown.code === "EEXIST" || thrown.code === "ENOENT")) {
+    return false;
+  }
+  throw thrown;
 }
 
 function absent(thrown: unknown): undefined {

@@ -150,6 +150,11 @@ EndStop                   .      .      .      x          .         .      .
 ListRestrictions          .      .      x      x          x         x      x
 ListFilings               .      .      x      x          x         x      x
 ReadFiling                .      .      x      x          x         x      x
+ReconcileFilings          .      .      x      x          x         x      x
+VerifyFilings             .      .      x      x          x         x      x
+RepairFilings             .      .      .      x          x         .      .
+ReviewFilings             .      .      .      x          x         .      .
+RebuildFilings            .      .      .      .          x         .      .
 ListFilingRecords         .      .      x      x          x         x      x
 EndRestriction            .      .      .      .          x         .      .
 Reconcile                 .      .      .      x          x         .      .

@@ -10,6 +10,7 @@ export const servedBy: Readonly<Record<string, string>> = {
   Watchdogs: "operations",
   MarketDesk: "operations",
   Replay: "operations",
+  FilingChecks: "operations",
   Filings: "operations",
   Secrets: "operations",
   Oms: "oms",

@@ -27,6 +27,11 @@ export function catTime(at: Instant): string {
   return isTwice ? `${BigInt(at) * 1_000n}` : `"${text}"`;
 }
 
+/** The second on New York's wall clock, as HHMMSS. */
+export function easternSecond(at: Instant): string {
+  return timeText(wallClock(usEquities, at).second);
+}
+
 /** A date as CAT's number: 20261113. */
 export function catDate(date: string): string {
   return date.replaceAll("-", "");

@@ -79,6 +79,30 @@ describe("a life", () => {
     expect(events.at(-1)?.details).toEqual({ cancel_quantity: "300", leaves_quantity: "0", initiator: "F" });
   });
 
+  it("5: that a person asked to be cancelled is the customer's; what the firm asked first stays the firm's", () => {
+    const initiators = (...steps: readonly LifeStep[]): unknown =>
+      eventsOfLife([...through, ...steps]).find(({ type }) => type === "order_cancelled")?.details.initiator;
+    const byPerson = { askedBy: "operator:duty" };
+    expect(initiators(moved(9, "CANCELLED"))).toBe("F");
+    expect(initiators(moved(8, "CANCEL_PENDING", byPerson), moved(9, "CANCELLED"))).toBe("C");
+    expect(initiators(moved(8, "CANCEL_PENDING"), moved(9, "CANCELLED", byPerson))).toBe("F");
+    expect(initiators(moved(9, "CANCELLED", byPerson))).toBe("C");
+    const refused = moved(9, "REJECTED", { code: "ORDER_BROKER_REJECTED" });
+    expect(initiators(moved(8, "CANCEL_PENDING", byPerson), refused)).toBe("F");
+  });
+
+  it("6: has the terms that were approved where nobody published the order, and its own where somebody did", () => {
+    const decided: LifeStep = { kind: "decided", id: "d-0", at: at(-5), order: { ...order, quantity: "300" } };
+    const works = [moved(1, "ACCEPTED"), moved(3, "WORKING")];
+    const events = eventsOfLife([decided, ...works]);
+    expect(events.map(({ type, at: when, order: of }) => [type, when, of.quantity])).toEqual([
+      ["new_order", at(-5), "300"],
+      ["order_routed", at(3), "300"],
+    ]);
+    expect(told(decided)).toEqual([]);
+    expect(eventsOfLife([decided, created, ...works])[0]?.order.quantity).toBe("500");
+  });
+
   it("5: that fills or expires ends without a word", () => {
     for (const to of ["FILLED", "EXPIRED"] as const) {
       expect(told(...through, moved(9, to), moved(10, "CANCELLED"))).toEqual(["new_order 0", "order_routed 2"]);

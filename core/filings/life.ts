@@ -7,7 +7,8 @@
 //  3. A route counts once it was sent: it worked, its fate was unknown, it traded, or the broker refused it. It is stamped with ROUTED, and sent again it is
 //     the same route. What was withdrawn unsent is none.
 //  4. An amendment changes terms; a step that repeats them is none.
-//  5. An order that was new and ends otherwise than filled or expired is cancelled.
+//  5. An order that was new and ends otherwise than filled or expired is cancelled: by the customer where a person asked for it, else by the firm.
+//  6. Terms are those of the order as it was taken in; where nobody published that, those that were approved.
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { FiledDetails, FiledEventType, FiledOrder, LifeStep } from "../../contracts/src/records/filing.ts";
@@ -33,32 +34,45 @@ const brokerRefused = "ORDER_BROKER_REJECTED";
 
 /** In the order in which a regulator hears them; none of an order whose beginning is not among the steps. */
 export function eventsOfLife(steps: readonly LifeStep[]): readonly RegulatoryEvent[] {
-  const created = steps.find((step) => step.kind === "created");
-  if (created?.kind !== "created") return [];
   const ordered = steps.toSorted((one, other) => one.at - other.at || (one.id < other.id ? -1 : 1));
+  const created = beginningOf(ordered);
+  if (created === undefined) return [];
   const moves = ordered.filter((step) => step.kind === "moved");
   const isSliced = ordered.some(({ kind }) => kind === "sliced");
   const wasFilled = ordered.some(({ kind }) => kind === "filled");
   if (!(isSliced || wasFilled || moves.some(({ to }) => passed.has(to)))) return [];
-  const life = lifeOf(created.order, created.id);
+  const life = lifeOf(created.order);
   const parent = moves.find(({ parentOrderId }) => parentOrderId !== undefined)?.parentOrderId;
   if (parent === undefined) life.tell("new_order", created.at, created.id);
   else life.tell("child_order", created.at, created.id, { parent_order_id: parent });
-  const route = isSliced ? undefined : routeOf(moves, wasFilled, created.isForeign === true);
+  const route = isSliced ? undefined : routeOf(moves, wasFilled, isForeign(created));
   for (const move of moves) readMove(life, move, route);
   return life.events;
 }
+
+type Beginning = Extract<LifeStep, { readonly kind: "created" | "decided" }>;
+
+/** Undefined while nobody knows the order's terms. Steps come in the order of their times. */
+export function beginningOf(ordered: readonly LifeStep[]): Beginning | undefined {
+  const created = ordered.find((step) => step.kind === "created");
+  return created ?? ordered.find((step) => step.kind === "decided");
+}
+
+/** Only a foreign system leaves it to the decision to say what was ordered. */
+const isForeign = (beginning: Beginning): boolean => beginning.kind === "decided" || beginning.isForeign === true;
 
 interface Life {
   readonly events: RegulatoryEvent[];
   readonly order: FiledOrder;
   isRouted: boolean;
   hasEnded: boolean;
+  /** Whoever asked first for its cancellation was a person. */
+  wantedBy: "C" | "F" | undefined;
   change(terms: NonNullable<Moved["terms"]>): void;
   tell(type: FiledEventType, at: Instant, stepId: string, details?: FiledDetails): void;
 }
 
-function lifeOf(first: FiledOrder, createdId: string): Life {
+function lifeOf(first: FiledOrder): Life {
   let order = first;
   const events: RegulatoryEvent[] = [];
   return {
@@ -68,11 +82,12 @@ function lifeOf(first: FiledOrder, createdId: string): Life {
     },
     isRouted: false,
     hasEnded: false,
+    wantedBy: undefined,
     change: (terms) => {
       order = { ...order, ...terms };
     },
     tell(type, at, stepId, details = {}) {
-      const key = JSON.stringify(["bus", createdId, stepId, type]);
+      const key = JSON.stringify(["bus", order.order_id, stepId, type]);
       events.push({ type, at, order, details, key });
     },
   };
@@ -89,7 +104,9 @@ function routeOf(moves: readonly Moved[], wasFilled: boolean, isForeign: boolean
 
 function readMove(life: Life, move: Moved, route: Moved | undefined): void {
   if (life.hasEnded) return;
-  const { at, id, terms, to } = move;
+  const { at, id, terms, to, askedBy } = move;
+  if (askedBy !== undefined) life.wantedBy ??= "C";
+  else if (to === "CANCEL_PENDING") life.wantedBy ??= "F";
   if (terms !== undefined && isOther(life.order, terms)) {
     life.change(terms);
     // Terms that change as it goes out are those that it goes out with.
@@ -112,7 +129,7 @@ function end(life: Life, { at, id, to, code, filledQuantity }: Moved): void {
   if (left <= 0n) return;
   const details = { cancel_quantity: decimal.format(left), leaves_quantity: "0" };
   if (life.isRouted && !isRefused) life.tell("route_cancelled", at, id, details);
-  life.tell("order_cancelled", at, id, { ...details, initiator: "F" });
+  life.tell("order_cancelled", at, id, { ...details, initiator: isRefused ? "F" : (life.wantedBy ?? "F") });
 }
 
 function leavesOf({ quantity }: FiledOrder, { filledQuantity }: Moved): FiledDetails {

@@ -21,7 +21,7 @@ it("a filing is read back from its id, whatever the fund is called", () => {
     expect(readFilingId(id)).toEqual({ regime: "CAT", fundId, date: "2026-11-13" });
   }
   expect(filingId("CAT", "alpha", "2026-11-13", 1)).toBe("cat.alpha.2026-11-13.000001");
-  for (const id of ["", "oats.alpha.2026-11-13.000001", "cat.alpha.2026-11-13", "cat..2026-11-13.000001"]) {
+  for (const id of ["", "moon.alpha.2026-11-13.000001", "cat.alpha.2026-11-13", "cat..2026-11-13.000001"]) {
     expect(readFilingId(id)).toBeUndefined();
   }
 });

@@ -1,5 +1,6 @@
 // How folders and files of a fund's submissions are called. A name holds letters, digits and `_ . -` alone and leads nowhere else.
-import type { FilingRegime } from "../../contracts/src/records/filing.ts";
+import type { RegimeName } from "../../contracts/src/records/filing.ts";
+import { regimeOf, regimes } from "./index.ts";
 import type { HexSha256 } from "./regulatory-event.ts";
 
 const safeName = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
@@ -7,12 +8,6 @@ const lettersMax = 12;
 const hashDigits = 8;
 /** Of the files of a fund and day the first. */
 export const firstNumber = 1;
-
-const folders: Readonly<Record<FilingRegime, string>> = { CAT: "cat" };
-
-export function folderOfRegime(regime: FilingRegime): string {
-  return folders[regime];
-}
 
 /** The fund's id; of one that a folder cannot be called by, what of it can be, and a hash that tells it apart. */
 export function folderOfFund(fundId: string, sha256: HexSha256): string {
@@ -22,27 +17,27 @@ export function folderOfFund(fundId: string, sha256: HexSha256): string {
 }
 
 /** Names one submission file; in its order the files of a fund follow each other. */
-export function filingId(regime: FilingRegime, fundId: string, date: string, number: number): string {
-  return `${folders[regime]}.${fundId}.${date}.${String(number).padStart(6, "0")}`;
+export function filingId(regime: RegimeName, fundId: string, date: string, number: number): string {
+  return `${regimeOf(regime).folder}.${fundId}.${date}.${String(number).padStart(6, "0")}`;
 }
 
 /** The regime, fund and date of a file's name; undefined for what is none. */
 export function readFilingId(
   id: string,
-): { readonly regime: FilingRegime; readonly fundId: string; readonly date: string } | undefined {
+): { readonly regime: RegimeName; readonly fundId: string; readonly date: string } | undefined {
   const [, folder, fundId, date] = /^([a-z-]+)\.(.+)\.(\d{4}-\d{2}-\d{2})\.(\d{6})$/.exec(id) ?? [];
-  const regime = (Object.keys(folders) as FilingRegime[]).find((one) => folders[one] === folder);
+  const regime = regimes.find((one) => one.folder === folder)?.name;
   return regime === undefined || fundId === undefined || date === undefined ? undefined : { regime, fundId, date };
 }
 
 /** Names one record by its place: the line of the day's events, or of what was put aside. */
 export function recordId(of: {
-  readonly regime: FilingRegime;
+  readonly regime: RegimeName;
   readonly fundId: string;
   readonly date: string;
   readonly status: "WRITTEN" | "QUARANTINED";
   readonly line: number;
 }): string {
   const aside = of.status === "WRITTEN" ? "" : "q";
-  return `${folders[of.regime]}.${of.fundId}.${of.date}.${aside}${String(of.line).padStart(9, "0")}`;
+  return `${regimeOf(of.regime).folder}.${of.fundId}.${of.date}.${aside}${String(of.line).padStart(9, "0")}`;
 }

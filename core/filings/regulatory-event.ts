@@ -3,6 +3,16 @@ import type { Instant } from "../../contracts/src/instant.ts";
 import type { FiledDetails, FiledEventType, FiledOrder } from "../../contracts/src/records/filing.ts";
 import type { FilingMistake } from "./mistake.ts";
 
+/** Who is behind an order. */
+export interface OrderMaker {
+  /** The strategy that it is of. */
+  readonly strategyId?: string | undefined;
+  /** The operator who gave it; a strategy's own when absent. */
+  readonly operator?: string | undefined;
+  /** The caller or the foreign system says so, and nobody proved it. */
+  readonly isClaimed: boolean;
+}
+
 export interface RegulatoryEvent {
   readonly type: FiledEventType;
   readonly at: Instant;
@@ -10,6 +20,9 @@ export interface RegulatoryEvent {
   readonly details: FiledDetails;
   /** The event's name over all sources of its fund. */
   readonly key: string;
+  readonly maker?: OrderMaker | undefined;
+  /** Of a fill: an operator has not accepted it yet. */
+  readonly waits?: boolean | undefined;
 }
 
 /** How an order began, as the regime's records have it. */
@@ -26,6 +39,14 @@ export interface KnownOrder {
 export interface KnownOrders {
   readonly order?: KnownOrder | undefined;
   readonly parent?: KnownOrder | undefined;
+  /** Whether the trade that the event names is recorded; undefined where nobody looked. */
+  readonly hasTrade?: boolean | undefined;
+}
+
+/** What the reference data say of the order's instrument. */
+export interface KnownInstrument {
+  readonly isin?: string | undefined;
+  readonly currency: string;
 }
 
 export type RegimeRecord =

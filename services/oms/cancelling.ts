@@ -12,9 +12,16 @@ import { move, note } from "./transitions.ts";
 
 type CancelAnswer = { readonly stored: StoredOrder } | { readonly denial: Denial } | undefined;
 
+interface CancelAsked {
+  /** The person who wants it gone. */
+  readonly person?: string | undefined;
+  /** Writes what else belongs into the same transaction. */
+  readonly tell?: (unit: UnitOfWork) => Promise<void>;
+}
+
 export interface Cancelling {
-  /** Undefined when there is no such order. `tell` writes what else belongs into the same transaction. */
-  request(orderId: string, reason: string, tell?: (unit: UnitOfWork) => Promise<void>): Promise<CancelAnswer>;
+  /** Undefined when there is no such order. */
+  request(orderId: string, reason: string, asked?: CancelAsked): Promise<CancelAnswer>;
   /** An order that somebody wants gone and that a broker may have. */
   cancel(stored: StoredOrder): Promise<StepOutcome>;
 }
@@ -22,11 +29,7 @@ export interface Cancelling {
 export function createCancelling(ports: OmsPorts, bells: Bells): Cancelling {
   const { clock, store } = ports;
 
-  async function request(
-    orderId: string,
-    reason: string,
-    tell: (unit: UnitOfWork) => Promise<void> = async () => undefined,
-  ): Promise<CancelAnswer> {
+  async function request(orderId: string, reason: string, { person, tell }: CancelAsked = {}): Promise<CancelAnswer> {
     const asking = store.transact("oms.cancel", async (unit): Promise<CancelAnswer> => {
       const stored = await unit.oms.lockOrder(orderId);
       if (stored === undefined) return undefined;
@@ -35,18 +38,24 @@ export function createCancelling(ports: OmsPorts, bells: Bells): Cancelling {
         return { denial: { code: "ORDER_NOT_OPEN", reason: sentence } };
       }
       if (stored.cancelReason !== undefined) return { stored };
-      await tell(unit);
-      return { stored: await requestCancel(unit, stored, reason) };
+      await tell?.(unit);
+      return { stored: await requestCancel(unit, stored, reason, person) };
     });
     // Also when it failed: whether that was before or after its commit is not known here.
     return asking.finally(() => bells.order(orderId));
   }
 
   /** An order whose check is under way is gone as soon as that is answered; the broker of every other one is told. */
-  function requestCancel(unit: UnitOfWork, stored: StoredOrder, reason: string): Promise<StoredOrder> {
+  function requestCancel(
+    unit: UnitOfWork,
+    stored: StoredOrder,
+    reason: string,
+    person: string | undefined,
+  ): Promise<StoredOrder> {
     const changes = { cancelReason: reason, reason };
-    if (stored.state === "PENDING_CHECK") return note(unit, stored, clock.now(), changes);
-    return move(unit, stored, "want_cancel", clock.now(), changes);
+    const more = person === undefined ? {} : { cancel_asked_by: person };
+    if (stored.state === "PENDING_CHECK") return note(unit, stored, clock.now(), changes, more);
+    return move(unit, stored, "want_cancel", clock.now(), changes, more);
   }
 
   async function cancel(known: StoredOrder): Promise<StepOutcome> {

@@ -68,8 +68,8 @@ export function createOrderCommands({ ports, drivers, cancelling, amending, touc
     const attempted = { verb: "CancelOrder", target: orderId, reason } as const;
     const refused = await refusedToOthers(call, attempted);
     if (refused !== undefined) return refused;
-    const tell = tells(call, attempted);
-    const answer = await cancelling.request(orderId, wordsOf(reason, call), tell);
+    const asked = { person: personOf(call), tell: tells(call, attempted) };
+    const answer = await cancelling.request(orderId, wordsOf(reason, call), asked);
     if (answer === undefined) throw noSuchOrder(orderId);
     if ("denial" in answer) return answer;
     await drivers.settled(orderId, ({ state }) => hasEnded(state), answerMsMax);
@@ -93,7 +93,8 @@ export function createOrderCommands({ ports, drivers, cancelling, amending, touc
     const auditId = await store.transact("oms.cancel-all", (unit) =>
       tellAttempt(unit, call.identity, { verb: "CancelAll", target, reason: request.reason }, clock.now()),
     );
-    for (const { order } of wanted) await cancelling.request(order.order_id, wordsOf(request.reason, call));
+    const asked = { person: personOf(call) };
+    for (const { order } of wanted) await cancelling.request(order.order_id, wordsOf(request.reason, call), asked);
     await Promise.all(
       wanted.map(({ order }) => drivers.settled(order.order_id, ({ state }) => hasEnded(state), answerMsMax)),
     );
@@ -127,6 +128,10 @@ export function createOrderCommands({ ports, drivers, cancelling, amending, touc
   }
 
   return { cancelOrder, cancelAll, amendOrder, fundsOf };
+}
+
+function personOf({ identity }: Call): string | undefined {
+  return identity.kind === "service" ? undefined : identity.actor;
 }
 
 function wordsOf(reason: string, { identity }: Call): string {

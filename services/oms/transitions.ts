@@ -37,10 +37,11 @@ export async function move(
   event: OrderEvent,
   at: Instant,
   changes: OrderChanges = {},
+  more?: Pick<OrderTransition, "cancel_asked_by">,
 ): Promise<StoredOrder> {
   const to = nextState(stored.state, event);
   if (to === undefined) return stored;
-  return write(unit, stored, to, at, changes);
+  return write(unit, stored, to, at, changes, more);
 }
 
 /** Changes something about a locked order and leaves its state as it is. */
@@ -49,7 +50,7 @@ export function note(
   stored: StoredOrder,
   at: Instant,
   changes: OrderChanges,
-  more?: Pick<OrderTransition, "dropped_amendment_key">,
+  more?: Pick<OrderTransition, "dropped_amendment_key" | "cancel_asked_by">,
 ): Promise<StoredOrder> {
   return write(unit, stored, stored.state, at, changes, more);
 }

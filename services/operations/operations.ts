@@ -85,7 +85,7 @@ async function assemble(ports: ServicePorts & { readonly chat: WatchedChat }, pa
         handlers: { ...audit.rpcHandlers, ...halts.handlers, ...filings.handlers },
         fundsOf: { ...auditFunds(ports.referenceData), RequestHalt: fundsHalted },
       },
-      filings.queries,
+      ...filings.queries,
       auditQueries({ ...ports, ...audit }),
       riskQueries(ports),
       marketQueries({ ...ports, ...remembered }),

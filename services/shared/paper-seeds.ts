@@ -51,7 +51,20 @@ function listingOf(
 /** Volatility of a year, and how much of a walk is that of the whole asset class. */
 type Moves = readonly [volatility: number, correlation: number];
 
+/** Of the seeded equities. */
+const isins: Readonly<Record<string, string>> = {
+  AAPL: "US0378331005",
+  MSFT: "US5949181045",
+  GOOGL: "US02079K3059",
+  AMZN: "US0231351067",
+  NVDA: "US67066G1040",
+  JPM: "US46625H1005",
+  XOM: "US30231G1022",
+  SPY: "US78462F1030",
+};
+
 function equity(symbol: string, name: string, sector: string, price: string, feePct: string, moves: Moves): Seed {
+  const isin = isins[symbol];
   const instrument: Instrument = {
     symbol,
     name,
@@ -62,6 +75,7 @@ function equity(symbol: string, name: string, sector: string, price: string, fee
     multiplier: "1",
     sector,
     calendar: usEquities.definition.name,
+    ...(isin !== undefined && { isin }),
   };
   return {
     instrument,

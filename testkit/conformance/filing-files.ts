@@ -32,6 +32,18 @@ export function filingFilesConformance(name: string, open: () => Promise<FilingF
       expect(text(await files.read(path, 14, 10))).toBe("");
     }));
 
+  it(`submission files, ${name}: 3: what was set aside has the other name, and no name is replaced`, () =>
+    withFiles(async (files) => {
+      const aside = [...path.slice(0, -1), "events.ndjson.changed-1"];
+      expect(await files.setAside(path, "events.ndjson.changed-1")).toBe(false);
+      await files.append(path, 0, bytes("one\n"));
+      expect(await files.setAside(path, "events.ndjson.changed-1")).toBe(true);
+      expect(await files.size(path)).toBeUndefined();
+      await files.append(path, 0, bytes("two\n"));
+      expect(await files.setAside(path, "events.ndjson.changed-1")).toBe(false);
+      expect([text(await files.read(path, 0, 9)), text(await files.read(aside, 0, 9))]).toEqual(["two\n", "one\n"]);
+    }));
+
   it(`submission files, ${name}: 2: nothing is appended at another length than the file's`, () =>
     withFiles(async (files) => {
       await files.append(path, 0, bytes("{}\n"));

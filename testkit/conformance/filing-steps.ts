@@ -51,5 +51,21 @@ export function filingStepConformance(name: string, open: () => Promise<FilingSt
       ];
       for (const one of [off, other, on]) await doing((unit) => unit.filingSteps.switchTo(one));
       expect(await doing((unit) => unit.filingSteps.switches())).toEqual([off, other]);
+      expect(await doing((unit) => unit.filingSteps.switchesOf("CAT", "alpha", 9))).toEqual([on, off]);
+      expect(await doing((unit) => unit.filingSteps.switchesOf("CAT", "alpha", 1))).toEqual([off]);
+      expect(await doing((unit) => unit.filingSteps.switchesOf("CAT", "gamma", 9))).toEqual([]);
+    }));
+
+  it(`filing steps, ${name}: 3: settings are kept since when they were in force`, () =>
+    withStore(async (doing) => {
+      const cat = { fdid: "F", accountHolderType: "A", deptType: "A", destinations: {} };
+      const [first, second, other] = [
+        { fundId: "alpha", at: at(1), settings: { cat } },
+        { fundId: "alpha", at: at(2), settings: { cat: { ...cat, imid: "ABCD" } } },
+        { fundId: "beta", at: at(3), settings: {} },
+      ];
+      for (const one of [second, first, other]) await doing((unit) => unit.filingSteps.keepSettings(one));
+      expect(await doing((unit) => unit.filingSteps.settingsOf("alpha", 9))).toEqual([first, second]);
+      expect(await doing((unit) => unit.filingSteps.settingsOf("alpha", 1))).toEqual([second]);
     }));
 }

@@ -27,6 +27,7 @@ export const exampleTexts: Readonly<Record<string, string>> = {
   fund_ids: "alpha",
   headline: "Apple raises its dividend",
   idempotency_key: "morning-run-1",
+  isin: "US0378331005",
   issuer: "http://127.0.0.1:8080/oidc",
   key_id: "0a1b2c3d",
   limit: "max_position_pct",

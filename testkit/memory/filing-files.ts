@@ -19,6 +19,14 @@ export function memoryFilingFiles(): MemoryFilingFiles {
     isFull: false,
     size: async (path) => bytesOf(path)?.length,
     read: async (path, from, length) => bytesOf(path)?.subarray(from, from + length) ?? new Uint8Array(),
+    async setAside(path, name) {
+      const [from, to] = [path.join("/"), [...path.slice(0, -1), name].join("/")];
+      const text = contents.get(from);
+      if (text === undefined || contents.has(to)) return false;
+      contents.set(to, text);
+      contents.delete(from);
+      return true;
+    },
     async append(path, at, bytes) {
       if (files.isFull) throw new Error("no space is left");
       const before = bytesOf(path) ?? Buffer.alloc(0);

@@ -22,6 +22,17 @@ const destination = section({
   exch_origin_code: identity(4, "Of options at an exchange: the origin code that orders carry there."),
 });
 
+const mifidVenue = section({
+  mic: key(text(8), { sentence: "The MIC of the venue where its trades happen; XOFF off venue." }),
+  counterparty_lei: identity(
+    40,
+    "Who stands on the other side of its trades: a broker or a central counterparty.",
+    "the venue",
+  ),
+});
+
+const lei = (whose: string) => identity(40, `The LEI (ISO 17442) of ${whose}.`);
+
 export const compliance = section({
   cat_enabled: key(z.boolean().default(false), { sentence: "Whether this fund's events are reported to CAT." }),
   cat_subscriber_id: key(text(64).optional(), {
@@ -39,6 +50,17 @@ export const compliance = section({
   ),
   cat_dept_type: word("deptType", "A", "Which department takes the fund's orders, in CAT's words; A is agency."),
   cat_destinations: z.record(text(200), destination).default({}),
+  mifid_enabled: key(z.boolean().default(false), {
+    sentence: "Whether this fund's trades are reported under MiFID II.",
+  }),
+  mifid_lei: lei("the firm that executes"),
+  mifid_submitter_lei: lei("who hands reports in: the firm, or whom it asks to"),
+  mifid_fund_lei: lei("the fund"),
+  mifid_country: identity(8, "The country of the firm's branch, two letters."),
+  mifid_venues: z.record(text(200), mifidVenue).default({}),
+  oats_enabled: key(z.boolean().default(false), {
+    sentence: "Whether archives in the form of the retired OATS are kept of this fund's orders.",
+  }),
 });
 
 export const filings = section({

@@ -199,6 +199,7 @@ const workers: Readonly<Record<string, TableGrants>> = {
   filing_record: readable(by(["operations"], "insert")),
   filing_step: readable(by(["operations"], "insert")),
   filing_switch: readable(by(["operations"], "insert")),
+  filing_settings: readable(by(["operations"], "insert")),
   kept_books: readable(by(["operations"], "insert", "delete")),
   market_minute: readable(by(["operations"], "insert", "delete")),
   market_slice: readable(by(["operations"], "insert", "delete")),

@@ -68,6 +68,7 @@ import { timelineMigration } from "./0065-timeline.ts";
 import { keptBooksMigration } from "./0066-kept-books.ts";
 import { filingsMigration } from "./0067-filings.ts";
 import { filingStepsMigration } from "./0068-filing-steps.ts";
+import { filingSettingsMigration } from "./0069-filing-settings.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -138,4 +139,5 @@ export const migrations: readonly Migration[] = [
   keptBooksMigration,
   filingsMigration,
   filingStepsMigration,
+  filingSettingsMigration,
 ];

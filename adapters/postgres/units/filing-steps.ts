@@ -1,7 +1,7 @@
 // Steps of orders for a regulator, and since when funds are enabled, in a transaction.
 import { fromMicroseconds } from "../../../contracts/src/instant.ts";
-import type { FilingRegime, LifeStep } from "../../../contracts/src/records/filing.ts";
-import type { FilingStepRecords } from "../../../ports/filing-steps.ts";
+import type { FundFilings, LifeStep, RegimeName } from "../../../contracts/src/records/filing.ts";
+import type { FilingStepRecords, FilingSwitch } from "../../../ports/filing-steps.ts";
 import { columnOfText, textOfColumn } from "../exact-text.ts";
 import type { Sql } from "../store-transaction.ts";
 
@@ -14,10 +14,16 @@ interface StepRow {
 }
 
 interface SwitchRow {
-  readonly regime: FilingRegime;
+  readonly regime: RegimeName;
   readonly fund_id: string;
   readonly at_us: string;
   readonly enabled: boolean;
+}
+
+interface SettingsRow {
+  readonly fund_id: string;
+  readonly at_us: string;
+  readonly content: FundFilings;
 }
 
 export function filingStepRecords(sql: Sql): FilingStepRecords {
@@ -62,6 +68,36 @@ export function filingStepRecords(sql: Sql): FilingStepRecords {
         values: [regime, columnOfText(fundId), at, isEnabled],
       });
     },
+    async switchesOf(regime, fundId, countMax) {
+      const found = await sql.read({
+        name: "filing_switches_of",
+        text: `select regime, fund_id, at_us, enabled from filing_switch
+               where regime = $1 and fund_id = $2 order by at_us desc limit $3`,
+        values: [regime, columnOfText(fundId), countMax],
+      });
+      return (found.rows as readonly SwitchRow[]).map(switchOf).reverse();
+    },
+    async keepSettings({ fundId, at, settings }) {
+      await sql.write({
+        name: "filing_settings_keep",
+        text: "insert into filing_settings (fund_id, at_us, content) values ($1, $2, $3)",
+        values: [columnOfText(fundId), at, JSON.stringify(settings)],
+      });
+    },
+    async settingsOf(fundId, countMax) {
+      const found = await sql.read({
+        name: "filing_settings_of",
+        text: "select fund_id, at_us, content from filing_settings where fund_id = $1 order by at_us desc limit $2",
+        values: [columnOfText(fundId), countMax],
+      });
+      return (found.rows as readonly SettingsRow[])
+        .map((row) => ({
+          fundId: textOfColumn(row.fund_id),
+          at: fromMicroseconds(Number(row.at_us)),
+          settings: row.content,
+        }))
+        .reverse();
+    },
     async switches() {
       const found = await sql.read({
         name: "filing_switches",
@@ -69,12 +105,11 @@ export function filingStepRecords(sql: Sql): FilingStepRecords {
                order by regime, fund_id, at_us desc`,
         values: [],
       });
-      return (found.rows as readonly SwitchRow[]).map(({ regime, fund_id, at_us, enabled }) => ({
-        regime,
-        fundId: textOfColumn(fund_id),
-        isEnabled: enabled,
-        at: fromMicroseconds(Number(at_us)),
-      }));
+      return (found.rows as readonly SwitchRow[]).map(switchOf);
     },
   };
+}
+
+function switchOf({ regime, fund_id, at_us, enabled }: SwitchRow): FilingSwitch {
+  return { regime, fundId: textOfColumn(fund_id), isEnabled: enabled, at: fromMicroseconds(Number(at_us)) };
 }

@@ -1,7 +1,7 @@
 // The records that are reported to regulators, in a transaction. `content` has the whole record; the columns beside it are what it is found and counted by.
 import { Fault } from "../../../contracts/src/fault.ts";
 import { fromMicroseconds } from "../../../contracts/src/instant.ts";
-import type { FilingRegime } from "../../../contracts/src/records/filing.ts";
+import type { RegimeName } from "../../../contracts/src/records/filing.ts";
 import type {
   FilingDayQuery,
   FilingDaySum,
@@ -19,7 +19,7 @@ interface Row {
 }
 
 interface DayRow {
-  readonly regime: FilingRegime;
+  readonly regime: RegimeName;
   readonly fund_id: string;
   readonly submission_date: string;
   readonly mode: FilingDaySum["mode"];
@@ -59,6 +59,14 @@ export function filingRecords(sql: Sql): FilingRecords {
       });
       const [row] = found.rows as readonly { readonly source: string }[];
       return row && textOfColumn(row.source);
+    },
+    async waitingFor(regime, fundId, orderId, countMax) {
+      const found = await sql.read({
+        name: "filing_waiting",
+        text: `${select} where regime = $1 and fund_id = $2 and (content ->> 'waitsFor') = $3 order by recorded_us, record_id limit $4`,
+        values: [regime, columnOfText(fundId), columnOfText(orderId), countMax],
+      });
+      return recordsOf(found.rows);
     },
     find: (recordId) => one("filing_find", "record_id = $1", [columnOfText(recordId)]),
     ...linesOf(sql),

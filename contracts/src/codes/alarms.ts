@@ -206,6 +206,10 @@ export const alarms = {
     "warning",
     "What order management published is not recorded for regulators yet; the sentence says since when.",
   ),
+  FILING_INCOMPLETE: alarm(
+    "critical",
+    "What was recorded of a fund's day is not what the audit log says that it must be: `ctl operations filings reconcile`.",
+  ),
   FILING_FILE_CHANGED: alarm(
     "critical",
     "A submission file holds something else than its records. Nothing more is written to it.",

@@ -37,6 +37,16 @@ export const faults = {
     "UNAVAILABLE",
   ),
 
+  FILING_LOG_BROKEN: fault(
+    "The audit log does not hold together where it would have to say what a regulator must hear: nothing is proved by it.",
+    "FAILED_PRECONDITION",
+    { exit: exitCodes.verificationFailed },
+  ),
+  FILING_DAY_TOO_LARGE: fault(
+    "A fund's orders of a day are more than one look can hold against the audit log.",
+    "RESOURCE_EXHAUSTED",
+  ),
+
   // Idempotency keys.
   IDEMPOTENCY_KEY_REUSED: fault("The key came with another body before.", "ABORTED"),
   IDEMPOTENCY_IN_PROGRESS: fault("The first request under this key has no answer yet.", "ABORTED"),

@@ -18,6 +18,17 @@ export const filingDenials = {
     "A route goes to a venue or broker that the fund's `compliance.cat_destinations` does not have.",
     "FAILED_PRECONDITION",
   ),
+  FILING_VENUE_UNKNOWN: denial(
+    "A trade happened at a venue or broker that the fund's `compliance.mifid_venues` does not have.",
+    "FAILED_PRECONDITION",
+  ),
+  FILING_ISIN_MISSING: denial("The reference data have no isin of an instrument.", "FAILED_PRECONDITION"),
+  FILING_TRADE_KNOWN: denial("A trade is reported that was reported before.", "FAILED_PRECONDITION"),
+  FILING_TRADE_UNKNOWN: denial("A trade is taken back of which there is no report.", "FAILED_PRECONDITION"),
+  FILING_REGIME_RETIRED: denial(
+    "Nobody takes the regime's records any more: they are kept as an archive and cannot be handed in.",
+    "FAILED_PRECONDITION",
+  ),
   FILING_IDENTITY_INCOMPLETE: denial(
     "The fund's configuration lacks what the regime identifies it by.",
     "FAILED_PRECONDITION",

@@ -28,7 +28,7 @@ export const identityDenials = {
   ),
 
   SECRET_NOT_WRITABLE: denial(
-    "People write only the secrets of outside services: under chat, mail, model, broker and storage.",
+    "People write only the secrets of outside services: under chat, mail, model, broker, storage and filings.",
     "PERMISSION_DENIED",
   ),
 

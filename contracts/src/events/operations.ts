@@ -1,6 +1,6 @@
 // Operations: halts, the audit log, watchdogs, alarms. One entry an event: subject, payload, order, publishers and what the audit log says of it.
 
-import { filingRecorded, filingSwitched } from "../records/filing.ts";
+import { filingRecorded, filingReviewed, filingSwitched } from "../records/filing.ts";
 import { refusedForeignEvent } from "../records/foreign.ts";
 import {
   activeHalt,
@@ -131,6 +131,14 @@ export const operationsEvents = {
       },
       about: (of) => of.order_id,
     },
+  }),
+  filingReviewed: event({
+    subject: "svc.v1.operations.filing.reviewed",
+    schema: filingReviewed,
+    key: byFund,
+    sentence: "A person reviewed what was reported of a fund on a day; with what was found.",
+    publishers: ["operations"],
+    audit: { action: "filing.reviewed", about: byFund, by: (of) => of.reviewed_by },
   }),
   filingSwitched: event({
     subject: "svc.v1.operations.filing.switched",

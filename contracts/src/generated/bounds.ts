@@ -23,6 +23,7 @@ export const requestBounds: Readonly<Record<string, readonly BoundedField[]>> = 
   EndStopRequest: [{"number":2,"name":"reason","form":"text","most":10000}],
   EnvelopeLoosening: [{"number":1,"name":"fields","form":"list","most":2000}],
   EraseAuditSubjectRequest: [{"number":1,"name":"subject_id","form":"text","most":256},{"number":2,"name":"reason","form":"text","most":500},{"number":4,"name":"confirmation","form":"text","most":100}],
+  FilingDayChange: [{"number":4,"name":"reason","form":"text","most":2000}],
   FlattenPaperRequest: [{"number":2,"name":"confirmation","form":"text","most":100},{"number":3,"name":"reason","form":"text","most":10000}],
   ForeignPositionRequest: [{"number":1,"name":"source","form":"text","most":200}],
   GetDecisionsRequest: [{"number":1,"name":"order_id","form":"text","most":512}],

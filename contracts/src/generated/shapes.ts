@@ -432,6 +432,13 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   Differences: {"fields":[
     {"name":"differences","type":"message","message":"Difference","list":true,"description":"Newest first."},
   ]},
+  DifferentFiling: {"description":"A record that is not what its event becomes.","fields":[
+    {"name":"record_id","type":"text"},
+    {"name":"order_id","type":"text"},
+    {"name":"type","type":"text"},
+    {"name":"record","type":"text"},
+    {"name":"expected","type":"text","description":"What its event becomes; empty for what would be put aside, or not be reported."},
+  ]},
   DiscardParkedRequest: {"isRequest":true,"fields":[
     {"name":"subscription","type":"text","description":"The subscription that could not handle it.","kind":"LINE","required":true,"minLength":1,"maxLength":200,"asItIs":"names what exists"},
     {"name":"event_id","type":"text","kind":"LINE","required":true,"minLength":1,"maxLength":200,"asItIs":"names what exists"},
@@ -585,16 +592,69 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"from_line","type":"whole"},
     {"name":"lines","type":"text","list":true,"description":"Without their ends."},
   ]},
+  FilingDayChange: {"isRequest":true,"fields":[
+    {"name":"regime","type":"text","required":true,"example":"CAT","values":["CAT","OATS","MIFID-II"]},
+    {"name":"fund_id","type":"text","kind":"ID","required":true,"example":"alpha"},
+    {"name":"date","type":"text","description":"The submission date.","kind":"DATE","required":true,"example":"2026-11-13"},
+    {"name":"reason","type":"text","description":"Why, for the record.","required":true,"maxLength":2000,"example":"the daily review"},
+  ]},
+  FilingDayRequest: {"isRequest":true,"fields":[
+    {"name":"regime","type":"text","required":true,"example":"CAT","values":["CAT","OATS","MIFID-II"]},
+    {"name":"fund_id","type":"text","kind":"ID","required":true,"example":"alpha"},
+    {"name":"date","type":"text","description":"The submission date.","kind":"DATE","required":true,"example":"2026-11-13"},
+  ]},
   FilingError: {"description":"Why a record was put aside.","fields":[
     {"name":"code","type":"text","description":"The regulator's number of the error, or a code of docs/codes.md."},
     {"name":"field","type":"text","description":"As the record names it; empty where it is no single field."},
     {"name":"sentence","type":"text"},
   ]},
+  FilingFinding: {"fields":[
+    {"name":"kind","type":"text","description":"ENTRY_MISSING: a record without its entry; RECORD_CHANGED: a record that is not what its entry says; RECORD_MISSING: an entry without its record.","values":["ENTRY_MISSING","RECORD_CHANGED","RECORD_MISSING","FILE_CHANGED","FILE_BEHIND","FILE_MISSING"]},
+    {"name":"of","type":"text","description":"The record's id, or the file's path under the folder of filings."},
+    {"name":"sentence","type":"text"},
+  ]},
   FilingList: {"fields":[
     {"name":"filings","type":"message","message":"Filing","list":true},
   ]},
+  FilingReconciliation: {"fields":[
+    {"name":"regime","type":"text"},
+    {"name":"fund_id","type":"text"},
+    {"name":"date","type":"text","kind":"DATE"},
+    {"name":"expected","type":"whole","description":"Events of the day that must have a record by now."},
+    {"name":"recorded","type":"whole","description":"Of them those that have one, in the file or put aside."},
+    {"name":"by_call","type":"whole","description":"Records that were reported by call, of orders that order management did not publish."},
+    {"name":"quarantined","type":"whole","description":"Records that were put aside."},
+    {"name":"not_reportable","type":"whole","description":"Events that the regime does not take."},
+    {"name":"before_enabled","type":"whole","description":"Events of orders that began before the fund was first enabled."},
+    {"name":"pending","type":"whole","description":"Events that the platform need not have heard yet."},
+    {"name":"missing_count","type":"whole"},
+    {"name":"missing","type":"message","message":"MissingFiling","list":true,"description":"The first 1,000 of them."},
+    {"name":"unexpected_count","type":"whole"},
+    {"name":"unexpected","type":"message","message":"UnexpectedFiling","list":true,"description":"The first 1,000 of them."},
+    {"name":"different_count","type":"whole"},
+    {"name":"different","type":"message","message":"DifferentFiling","list":true,"description":"The first 1,000 of them."},
+    {"name":"repaired","type":"whole","description":"Records that were made of what was missing."},
+    {"name":"audited_until","type":"text","description":"The newest entry of the audit log that was read.","kind":"INSTANT"},
+  ]},
   FilingRecordList: {"fields":[
     {"name":"records","type":"message","message":"FiledRecord","list":true},
+  ]},
+  FilingReview: {"fields":[
+    {"name":"reviewed_at","type":"text","kind":"INSTANT"},
+    {"name":"reviewed_by","type":"text"},
+    {"name":"reconciliation","type":"message","message":"FilingReconciliation"},
+    {"name":"verification","type":"message","message":"FilingVerification"},
+  ]},
+  FilingVerification: {"fields":[
+    {"name":"regime","type":"text"},
+    {"name":"fund_id","type":"text"},
+    {"name":"date","type":"text","kind":"DATE"},
+    {"name":"records","type":"whole"},
+    {"name":"pending","type":"whole","description":"Records whose entries the audit log need not have yet."},
+    {"name":"files","type":"message","message":"VerifiedFile","list":true},
+    {"name":"finding_count","type":"whole"},
+    {"name":"findings","type":"message","message":"FilingFinding","list":true,"description":"The first 1,000 of them."},
+    {"name":"audited_until","type":"text","description":"The newest entry of the audit log that was read.","kind":"INSTANT"},
   ]},
   Fill: {"fields":[
     {"name":"fill_id","type":"text","kind":"ID"},
@@ -888,6 +948,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"right","type":"text","optional":true,"description":"CALL or PUT."},
     {"name":"priced_by","type":"text","list":true,"description":"Whose prices of it count, the first before the others; empty: those that its venue names."},
     {"name":"price_jump_max","type":"text","optional":true,"description":"A decimal: how far its price may move at once before it has to be confirmed, as a fraction. Absent: risk.price_jump_max."},
+    {"name":"isin","type":"text","optional":true,"description":"ISO 6166."},
   ]},
   Instruments: {"fields":[
     {"name":"instruments","type":"message","message":"Instrument","list":true},
@@ -1030,7 +1091,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   ]},
   ListFilingRecordsRequest: {"isRequest":true,"fields":[
     {"name":"fund_id","type":"text","optional":true,"description":"Only of this fund; all when absent.","kind":"ID","example":"alpha"},
-    {"name":"regime","type":"text","optional":true,"description":"Only of this regime.","values":["CAT"]},
+    {"name":"regime","type":"text","optional":true,"description":"Only of this regime.","values":["CAT","OATS","MIFID-II"]},
     {"name":"date","type":"text","optional":true,"description":"Only of this submission date.","kind":"DATE"},
     {"name":"order_id","type":"text","optional":true,"description":"Only of this order.","kind":"ID"},
     {"name":"status","type":"text","optional":true,"description":"Only those that are in a file, or only those that were put aside.","values":["WRITTEN","QUARANTINED"]},
@@ -1040,7 +1101,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   ]},
   ListFilingsRequest: {"isRequest":true,"fields":[
     {"name":"fund_id","type":"text","optional":true,"description":"Only of this fund; all when absent.","kind":"ID","example":"alpha"},
-    {"name":"regime","type":"text","optional":true,"description":"Only of this regime.","values":["CAT"]},
+    {"name":"regime","type":"text","optional":true,"description":"Only of this regime.","values":["CAT","OATS","MIFID-II"]},
     {"name":"date","type":"text","optional":true,"description":"Only of this submission date.","kind":"DATE"},
     {"name":"after_filing_id","httpName":"after","type":"text","optional":true,"description":"Continue after this filing_id.","kind":"LINE","maxLength":200},
     {"name":"count_max","type":"whole","description":"At most this many, 100 when absent; the next page is in the Link header.","min":1,"max":1000},
@@ -1253,6 +1314,11 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"unrealised_pnl","type":"text","optional":true,"description":"The sum of all cells'.","kind":"DECIMAL"},
     {"name":"without","type":"text","list":true,"description":"Symbols without a value: the sums are without them."},
     {"name":"concentration","type":"number","optional":true,"description":"The sum of (|value| / gross)^2 over the symbols, gross being the sum of these |value| (Herfindahl); absent without a position that has a value."},
+  ]},
+  MissingFiling: {"description":"An event that must have a record and has none.","fields":[
+    {"name":"order_id","type":"text"},
+    {"name":"event_type","type":"text","description":"As it is reported: new_order."},
+    {"name":"event_at","type":"text","kind":"INSTANT"},
   ]},
   Moment: {"fields":[
     {"name":"fund_id","type":"text"},
@@ -1528,6 +1594,14 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"dry_run","type":"boolean","description":"Shows the differences and changes nothing; it needs neither reason nor proof."},
     {"name":"step_up_proof","type":"text","description":"A proof of the second factor for RebuildLedger with fund_id and reason.","maxLength":500,"asItIs":"a proof"},
   ]},
+  RebuiltFile: {"fields":[
+    {"name":"path","type":"text","description":"Under the folder of filings."},
+    {"name":"state","type":"text","description":"IMAGE: it is what its records are; CHANGED: it could not be made again.","values":["IMAGE","CHANGED"]},
+    {"name":"set_aside_as","type":"text","description":"What it is called now; empty where nothing but its end was missing."},
+  ]},
+  RebuiltFilings: {"fields":[
+    {"name":"files","type":"message","message":"RebuiltFile","list":true,"description":"Those that were made again."},
+  ]},
   ReconcileRequest: {"isRequest":true,"fields":[
     {"name":"fund_id","type":"text","optional":true,"description":"Only this fund; every fund when absent.","kind":"ID"},
   ]},
@@ -1585,7 +1659,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"submissions","type":"message","message":"RegulatorySubmission","list":true,"description":"One for each regime that the fund is enabled for; none is enabled by default."},
   ]},
   RegulatorySubmission: {"fields":[
-    {"name":"regime","type":"text","description":"CAT.","example":"CAT"},
+    {"name":"regime","type":"text","values":["CAT","OATS","MIFID-II"]},
     {"name":"submission_date","type":"text","description":"The submission file's date: 2026-11-15.","kind":"DATE"},
     {"name":"line","type":"whole","description":"Position in that day's file, from 0; of what is quarantined in the file beside it."},
     {"name":"status","type":"text","description":"Of what is NOT_REPORTABLE nothing is kept.","values":["WRITTEN","QUARANTINED","NOT_REPORTABLE"]},
@@ -1884,11 +1958,22 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   UnauditedChanges: {"fields":[
     {"name":"changes","type":"message","message":"UnauditedChange","list":true,"description":"The first hundred."},
   ]},
+  UnexpectedFiling: {"description":"A record that no event of the audit log explains.","fields":[
+    {"name":"record_id","type":"text"},
+    {"name":"order_id","type":"text"},
+    {"name":"type","type":"text"},
+    {"name":"source","type":"text","description":"Who reported it."},
+  ]},
   ValuedPosition: {"fields":[
     {"name":"symbol","type":"text","kind":"SYMBOL"},
     {"name":"quantity","type":"text","description":"Decimals.","kind":"DECIMAL"},
     {"name":"price","type":"text","kind":"DECIMAL"},
     {"name":"at","type":"text","description":"When the price was true, RFC 3339.","kind":"INSTANT"},
+  ]},
+  VerifiedFile: {"fields":[
+    {"name":"path","type":"text","description":"Under the folder of filings."},
+    {"name":"state","type":"text","description":"IMAGE: what its records are, byte for byte.","values":["IMAGE","BEHIND","CHANGED","MISSING"]},
+    {"name":"bytes","type":"whole"},
   ]},
   VerifyAuditRequest: {"isRequest":true,"fields":[
     {"name":"from_sequence","type":"whole","description":"Verify from this entry on; 0 when absent."},

@@ -13,12 +13,13 @@ import {
   nameText,
   nonNegativeDecimalText,
   positiveDecimalText,
+  reasonText,
   symbolText,
 } from "./fields.ts";
 import { assetClass, fundMode, type OrderState, orderType, side, tif } from "./values.ts";
 
-export const filingRegime = z.enum(["CAT"]);
-export type FilingRegime = z.infer<typeof filingRegime>;
+export const filingRegime = z.enum(["CAT", "OATS", "MIFID-II"]);
+export type RegimeName = z.infer<typeof filingRegime>;
 
 /** What can happen to an order that a regulator may want to know. */
 export const filedEventType = z.enum([
@@ -121,6 +122,8 @@ export interface CatDestination {
 
 /** What a fund's configuration says for its CAT records. */
 export interface CatSettings {
+  /** Stands first in the names of files. */
+  readonly submitterId?: string | undefined;
   readonly imid?: string | undefined;
   readonly crd?: string | undefined;
   readonly fdid: string;
@@ -128,6 +131,47 @@ export interface CatSettings {
   readonly deptType: string;
   /** By venue or broker. */
   readonly destinations: Readonly<Record<string, CatDestination>>;
+}
+
+/** What a fund's configuration says for each regime that it is enabled for; a regime that is not in it gets nothing. */
+export interface FundFilings {
+  readonly cat?: CatSettings | undefined;
+  readonly mifid?: MifidSettings | undefined;
+  readonly oats?: OatsSettings | undefined;
+}
+
+/** What a fund's configuration says for its MiFID II records. */
+export interface MifidSettings {
+  /** Of the firm that executes. */
+  readonly lei?: string | undefined;
+  readonly submitterLei?: string | undefined;
+  readonly fundLei?: string | undefined;
+  /** Of the firm's branch, two letters. */
+  readonly country?: string | undefined;
+  /** By venue or broker: where its trades happen, and who stands on the other side; the venue itself where nobody is named. */
+  readonly venues: Readonly<Record<string, MifidVenue>>;
+}
+
+export interface MifidVenue {
+  readonly mic: string;
+  readonly counterparty_lei?: string | undefined;
+}
+
+/** What stands in the archives of a fund that keeps OATS records. */
+export interface OatsSettings {
+  /** The firm's id in the records. */
+  readonly mpid?: string | undefined;
+}
+
+/** What a fill says of its trade. */
+export interface FiledTrade {
+  readonly fillId: string;
+  readonly side: FiledOrder["side"];
+  readonly quantity: string;
+  readonly price: string;
+  readonly venue?: string | undefined;
+  readonly broker?: string | undefined;
+  readonly currency?: string | undefined;
 }
 
 /** What an order's life is made of, as order management published it. `id` is the event's. */
@@ -139,6 +183,16 @@ export type LifeStep =
       readonly order: FiledOrder;
       /** A foreign system may not tell that it sends an order, only that it works. */
       readonly isForeign?: boolean | undefined;
+      readonly strategyId?: string | undefined;
+      /** Who handed it in, as records name it; of a foreign system who wants it, as it claims. */
+      readonly givenBy?: string | undefined;
+    }
+  | {
+      /** Approved by the risk engine. */
+      readonly kind: "decided";
+      readonly id: string;
+      readonly at: Instant;
+      readonly order: FiledOrder;
     }
   | {
       readonly kind: "moved";
@@ -150,10 +204,62 @@ export type LifeStep =
       readonly terms?: Partial<Pick<FiledOrder, "quantity" | "limit_price" | "stop_price">> | undefined;
       readonly parentOrderId?: string | undefined;
       readonly code?: string | undefined;
+      /** The person who asked for it to be cancelled. */
+      readonly askedBy?: string | undefined;
     }
-  | { readonly kind: "filled"; readonly id: string; readonly at: Instant }
+  | {
+      readonly kind: "filled";
+      readonly id: string;
+      readonly at: Instant;
+      /** Kept where a regime wants trades. */
+      readonly trade?: FiledTrade | undefined;
+      /** The blocks that it was booked with: it is reported when all of them have ended. */
+      readonly waitsFor?: readonly string[] | undefined;
+    }
+  /** A trade was taken back. */
+  | { readonly kind: "busted"; readonly id: string; readonly at: Instant; readonly fillId: string }
+  /** A block of a fill has ended. */
+  | {
+      readonly kind: "accepted";
+      readonly id: string;
+      readonly at: Instant;
+      readonly fillId: string;
+      readonly blockId: string;
+    }
+  /** Kept under a block's own name: which order's fill it is about. */
+  | {
+      readonly kind: "blocked";
+      readonly id: string;
+      readonly at: Instant;
+      readonly orderId: string;
+      readonly fillId: string;
+    }
   /** A slice of it was taken in. */
   | { readonly kind: "sliced"; readonly id: string; readonly at: Instant };
+
+/** A person reviewed a day: what was found then. */
+export const filingReviewed = z.object({
+  regime: filingRegime,
+  fund_id: idText,
+  submission_date: dateText,
+  reviewed_by: nameText,
+  reason: reasonText,
+  expected: countNumber,
+  recorded: countNumber,
+  by_call: countNumber,
+  quarantined: countNumber,
+  not_reportable: countNumber,
+  before_enabled: countNumber,
+  pending: countNumber,
+  missing: countNumber,
+  unexpected: countNumber,
+  different: countNumber,
+  /** Records and files that are not what they must be. */
+  findings: countNumber,
+  /** The newest entry of the audit log that was read. */
+  audited_until: instantText,
+  at: instantText,
+});
 
 /** A fund was enabled for a regime, or it is not any more. */
 export const filingSwitched = z.object({

@@ -126,6 +126,11 @@ export const instrument = z
     /** The name of its trading calendar. */
     calendar: idText,
     venue: nameText.optional(),
+    /** ISO 6166, as regulators know it. */
+    isin: z
+      .string()
+      .regex(/^[A-Z]{2}[A-Z0-9]{9}[0-9]$/)
+      .optional(),
     /** Whose prices of it count, the first before the others; absent or empty: those that its venue names. */
     priced_by: pricedBy.optional(),
     /** Options only. */

@@ -201,6 +201,8 @@ export const orderTransition = z.object({
   broker_order_id: lineText(128).optional(),
   /** The order that this one is a slice of. */
   parent_order_id: idText.optional(),
+  /** The person who asked for it to be cancelled; absent where the firm or a program did. */
+  cancel_asked_by: nameText.optional(),
   /** Why, for a rejection: a code of the registry and one sentence. */
   code: z.string().optional(),
   reason: reasonText.optional(),

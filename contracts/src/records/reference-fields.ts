@@ -54,6 +54,7 @@ export const referenceWords: Words = {
       sector: { loosens: "ALL BUT FIRST", why: "under which sector's limit it counts" },
       calendar: always("when it is traded"),
       venue: always("where it is traded"),
+      isin: never("names it in reports to regulators"),
       priced_by: always("whose prices it counts at"),
       underlying: always("what an option's risk counts as"),
       expiry: always("how long an option runs"),

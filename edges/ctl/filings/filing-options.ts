@@ -1,7 +1,7 @@
 // What the verbs of filings are narrowed by.
 import type { Context, VerbOption } from "../verbs/verb.ts";
 
-const regimes = ["CAT"] as const;
+const regimes = ["CAT", "OATS", "MIFID-II"] as const;
 
 export const filingOptions: readonly VerbOption[] = [
   { name: "fund-id", value: "FUND", sentence: "Only of this fund." },

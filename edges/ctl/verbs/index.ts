@@ -54,8 +54,12 @@ import { operationsDrillsList } from "./operations-drills-list.ts";
 import { operationsDrillsRun } from "./operations-drills-run.ts";
 import { operationsFilingsFetch } from "./operations-filings-fetch.ts";
 import { operationsFilingsList } from "./operations-filings-list.ts";
+import { operationsFilingsRebuild } from "./operations-filings-rebuild.ts";
+import { operationsFilingsReconcile } from "./operations-filings-reconcile.ts";
 import { operationsFilingsRecords } from "./operations-filings-records.ts";
+import { operationsFilingsReview } from "./operations-filings-review.ts";
 import { operationsFilingsShow } from "./operations-filings-show.ts";
+import { operationsFilingsVerify } from "./operations-filings-verify.ts";
 import { operationsFlattenShow } from "./operations-flatten-show.ts";
 import { operationsParkedDiscard } from "./operations-parked-discard.ts";
 import { operationsParkedList } from "./operations-parked-list.ts";
@@ -182,6 +186,10 @@ export const verbs: readonly Verb[] = [
   operationsFilingsRecords,
   operationsFilingsShow,
   operationsFilingsFetch,
+  operationsFilingsReconcile,
+  operationsFilingsVerify,
+  operationsFilingsReview,
+  operationsFilingsRebuild,
   operationsParkedList,
   operationsParkedRetry,
   operationsParkedDiscard,

@@ -1,7 +1,7 @@
 // What came in, narrowed and counted: nothing that was refused is lost on the way to the page.
 import { describe, expect, it } from "vitest";
 import { waitText } from "./horizon.ts";
-import { codeOf, countsOf, gradeOfSignal, matching, type ReceivedSignal } from "./received-counts.ts";
+import { codeOf, countsOf, gradeOfSignal, matching, type ReceivedSignal, strategiesOf } from "./received-counts.ts";
 
 const signal = (facts: Partial<ReceivedSignal>): ReceivedSignal =>
   ({ signal_id: "s", status: "SUBMITTED", http_status: 202, warnings: [], ...facts }) as ReceivedSignal;
@@ -21,6 +21,13 @@ describe("alerts that came in", () => {
     expect(matching(signals, {})).toHaveLength(5);
     expect(matching(signals, { strategy: "two", status: "SUBMITTED" })).toEqual([signals[1]]);
     expect(matching(signals, { status: "FAILED" })).toEqual([]);
+  });
+
+  it("offer the strategies of those that proved a secret, and no words that a stranger put in the place of one", () => {
+    const turned = signal({ fund_id: "alpha", strategy_id: "every strategy\u202e", status: "REFUSED" });
+    const strangers = signal({ strategy_id: "halt-everything-at-once", status: "REFUSED" });
+    expect(strategiesOf([...signals, turned, strangers], undefined)).toEqual(["one", "two"]);
+    expect(strategiesOf([], "three")).toEqual(["three"]);
   });
 
   it("are counted by status and code, with what was not kept", () => {

@@ -1,6 +1,7 @@
 // What came in, as a desk narrows and counts it. A request that proved no secret is no fund's: it is shown whichever fund is chosen, because the alert that
 // somebody misses may be the one whose secret was wrong.
 import type { Received } from "../data/signal-lists.ts";
+import { readSearch } from "../model/search.ts";
 
 export type ReceivedSignal = Received["signals"][number];
 
@@ -24,6 +25,13 @@ export function matching(
       (strategy === undefined || one.strategy_id === strategy) &&
       (status === undefined || one.status === status),
   );
+}
+
+/** Those that one can narrow to: what a request without a right secret calls its strategy, or what cannot be the name of one, is no choice. */
+export function strategiesOf(signals: readonly ReceivedSignal[], chosen: string | undefined): readonly string[] {
+  const named = signals.flatMap(({ fund_id, strategy_id }) => (fund_id === undefined ? [] : (strategy_id ?? [])));
+  const all = new Set([...named, chosen ?? ""]);
+  return [...all].filter((one) => readSearch({ strategy: one }).strategy === one).sort();
 }
 
 /** Why it is no order, or why its order was denied. */

@@ -18,6 +18,7 @@ import {
   isOfFund,
   matching,
   type ReceivedSignal,
+  strategiesOf,
 } from "./received-counts.ts";
 
 const milliseconds = (value: number | undefined): string => (value === undefined ? "?" : value.toFixed(1));
@@ -209,9 +210,7 @@ function CountLine({ counts: { byStatus, byCode, notKept } }: { readonly counts:
 function Filters({ signals }: { readonly signals: readonly ReceivedSignal[] }) {
   const { strategy, status } = useDeskSearch();
   const change = useChangeSearch();
-  const strategies = [...new Set([...signals.flatMap((one) => one.strategy_id ?? []), strategy ?? ""])]
-    .filter((one) => one !== "")
-    .sort();
+  const strategies = strategiesOf(signals, strategy);
   return (
     <>
       <label>

@@ -1,6 +1,7 @@
 // Brings a submission file up to its records, and tells operators when that cannot be done, or when it holds something else.
 import { messageOf } from "../../../contracts/src/fault.ts";
-import { folderOfFund, folderOfRegime } from "../../../core/filings/names.ts";
+import { regimeOf } from "../../../core/filings/index.ts";
+import { folderOfFund } from "../../../core/filings/names.ts";
 import type { HexSha256 } from "../../../core/filings/regulatory-event.ts";
 import type { FilingFile, FilingRecord } from "../../../ports/filing-records.ts";
 import type { Brought } from "./file-images.ts";
@@ -37,21 +38,21 @@ export async function bringFile(
 }
 
 /** Under the folder of filings. */
-function pathOf({ regime, fundId, date, status }: FilingFile, sha256: HexSha256): readonly string[] {
+export function pathOf({ regime, fundId, date, status }: FilingFile, sha256: HexSha256): readonly string[] {
   const name = status === "WRITTEN" ? "events.ndjson" : "quarantine.ndjson";
-  return [folderOfRegime(regime), folderOfFund(fundId, sha256), date, name];
+  return [regimeOf(regime).folder, folderOfFund(fundId, sha256), date, name];
 }
 
 /** One alarm for a fund and regime, with how many there are. */
 export async function tellQuarantined(
-  { ports, alarms }: Pick<FilingParts, "ports" | "alarms">,
+  { ports, alarms }: Pick<FilingParts, "alarms"> & { readonly ports: Pick<FilingParts["ports"], "store"> },
   { fundId, regime }: Pick<FilingRecord, "fundId" | "regime">,
 ): Promise<void> {
   const query = { regime, fundId, countMax: daysMax };
   const days = await ports.store.transact("filings.look", (unit) => unit.filings.days(query), { isOneStatement: true });
   const count = days.reduce((sum, { quarantined }) => sum + quarantined, 0);
   const those = count === 1 ? "1 record" : `${count} records`;
-  const sentence = `CAT would refuse ${those} of ${fundId}: ctl operations filings records --fund-id ${fundId} --status QUARANTINED.`;
+  const sentence = `${regime} would refuse ${those} of ${fundId}: ctl operations filings records --fund-id ${fundId} --status QUARANTINED.`;
   await alarms.raise("FILING_QUARANTINED", `${regime} ${fundId}`, sentence, {
     fund_id: fundId,
     regime,

@@ -14,6 +14,18 @@ export type Brought = "IMAGE" | "CHANGED";
 export interface FileImages {
   /** Brings a file up to its records. Rejects when it cannot be written or read. */
   bring(file: FilingFile, path: readonly string[]): Promise<Brought>;
+  /** What it is, byte for byte from its beginning; nothing is written. */
+  look(file: FilingFile, path: readonly string[]): Promise<Looked>;
+  /** Gives a file that holds something else another name, and makes it again; undefined when it is its records' image already. */
+  makeAgain(file: FilingFile, path: readonly string[], name: string): Promise<Brought | undefined>;
+}
+
+interface Looked {
+  /** MISSING: there is no file although there are records; BEHIND: its end is torn or missing. */
+  readonly state: "IMAGE" | "BEHIND" | "CHANGED" | "MISSING" | "NONE";
+  readonly bytes: number;
+  /** Of the first line that is not its record's. */
+  readonly line?: number;
 }
 
 interface Known {
@@ -55,6 +67,36 @@ export function createFileImages(store: Store, files: FilingFiles): FileImages {
     return at.bytes < size ? "CHANGED" : "IMAGE";
   }
 
+  async function look(file: FilingFile, path: readonly string[]): Promise<Looked> {
+    const size = await files.size(path);
+    let [line, at] = [0, 0];
+    for (;;) {
+      const lines = await linesOf(file, line);
+      if (lines.length === 0) break;
+      if (size === undefined) return { state: "MISSING", bytes: 0, line: 0 };
+      const parts = lines.map((text) => encoder.encode(`${text}\n`));
+      const there = await files.read(path, at, lengthOf(parts));
+      let from = 0;
+      for (const bytes of parts) {
+        const found = there.subarray(from, from + bytes.length);
+        if (found.some((byte, index) => byte !== bytes[index])) return { state: "CHANGED", bytes: size, line };
+        if (found.length < bytes.length) return { state: "BEHIND", bytes: size, line };
+        [line, from] = [line + 1, from + bytes.length];
+      }
+      at += from;
+    }
+    if (size === undefined) return { state: "NONE", bytes: 0 };
+    return at < size ? { state: "CHANGED", bytes: size, line } : { state: "IMAGE", bytes: size };
+  }
+
+  async function makeAgain(file: FilingFile, path: readonly string[], name: string): Promise<Brought | undefined> {
+    const { state } = await look(file, path);
+    if (state === "IMAGE" || state === "NONE") return undefined;
+    if (state === "CHANGED" && !(await files.setAside(path, name))) return "CHANGED";
+    known.delete(path.join("/"));
+    return bring(file, path);
+  }
+
   function remember(name: string, at: Known): void {
     known.delete(name);
     known.set(name, at);
@@ -62,5 +104,11 @@ export function createFileImages(store: Store, files: FilingFiles): FileImages {
     if (known.size > knownMax && oldest !== undefined) known.delete(oldest);
   }
 
-  return { bring: (file, path) => inTurn(() => bring(file, path)) };
+  return {
+    bring: (file, path) => inTurn(() => bring(file, path)),
+    look: (file, path) => inTurn(() => look(file, path)),
+    makeAgain: (file, path, name) => inTurn(() => makeAgain(file, path, name)),
+  };
 }
+
+const lengthOf = (parts: readonly Uint8Array[]): number => parts.reduce((sum, { length }) => sum + length, 0);

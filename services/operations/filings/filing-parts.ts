@@ -1,19 +1,30 @@
 // What the parts of filings share.
-import type { FilingRegime } from "../../../contracts/src/records/filing.ts";
 import type { HexSha256 } from "../../../core/filings/regulatory-event.ts";
+import type { FilingRecord } from "../../../ports/filing-records.ts";
 import type { OneAtATime } from "../../reference/one-at-a-time.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import type { WorkerAlarms } from "../worker-alarms.ts";
 import type { FileImages } from "./file-images.ts";
 
 export interface FilingParts {
-  readonly ports: Pick<ServicePorts, "store" | "clock" | "referenceData" | "riskStore" | "settings" | "metrics">;
+  readonly ports: Pick<
+    ServicePorts,
+    | "store"
+    | "clock"
+    | "timers"
+    | "referenceData"
+    | "riskStore"
+    | "riskQueries"
+    | "settings"
+    | "metrics"
+    | "auditLog"
+    | "sha256OfBytes"
+  >;
   readonly images: FileImages;
   readonly alarms: WorkerAlarms;
   readonly sha256: HexSha256;
   /** Records are made one after the other: each takes the next line of its file. */
   readonly inTurn: OneAtATime;
+  /** A record was put aside: operators hear of it, of one that waits for its order only when it waits for long. */
+  quarantined(record: FilingRecord): Promise<void>;
 }
-
-/** The only one that is made. */
-export const regime: FilingRegime = "CAT";

@@ -12,7 +12,7 @@ import type {
 } from "../../../contracts/src/generated/svc/v1/filings.ts";
 import { format } from "../../../contracts/src/instant.ts";
 import { filingRegime } from "../../../contracts/src/records/filing.ts";
-import { catDeadline, catRepairBy } from "../../../core/filings/deadlines.ts";
+import { regimeOf } from "../../../core/filings/index.ts";
 import { filingId, firstNumber, readFilingId } from "../../../core/filings/names.ts";
 import type { FilingDay, FilingDaySum, FilingRecord } from "../../../ports/filing-records.ts";
 import type { RpcService } from "../../../ports/rpc.ts";
@@ -31,7 +31,7 @@ export function filingQueries({ store }: Pick<ServicePorts, "store">): RpcServic
       async ListFilings(request: ListFilingsRequest): Promise<FilingList> {
         const { fund_id: fundId, date, after_filing_id: after } = request;
         const query = {
-          ...regimeOf(request.regime),
+          ...ofRegime(request.regime),
           ...(fundId !== undefined && { fundId }),
           ...(date !== undefined && { date }),
           ...(after !== undefined && { after: dayOf(after) }),
@@ -58,7 +58,7 @@ export function filingQueries({ store }: Pick<ServicePorts, "store">): RpcServic
         if (request.record_id !== undefined) return { records: await one(store, request.record_id, request.fund_id) };
         const { fund_id: fundId, date, order_id: orderId, after_record_id: afterRecordId } = request;
         const query = {
-          ...regimeOf(request.regime),
+          ...ofRegime(request.regime),
           ...(fundId !== undefined && { fundId }),
           ...(date !== undefined && { date }),
           ...(orderId !== undefined && { orderId }),
@@ -100,7 +100,7 @@ function countOf(asked: number, most: number): number {
   return asked === 0 ? countStandard : Math.min(asked, most);
 }
 
-function regimeOf(asked: string | undefined): Partial<Pick<FilingDay, "regime">> {
+function ofRegime(asked: string | undefined): Partial<Pick<FilingDay, "regime">> {
   return asked === undefined ? {} : { regime: filingRegime.parse(asked) };
 }
 
@@ -120,8 +120,8 @@ function filingMessage(of: FilingDaySum): Filing {
     records: of.written,
     quarantined: of.quarantined,
     late: of.late,
-    deadline: format(catDeadline(of.firstAt)),
-    repair_by: format(catRepairBy(of.firstAt)),
+    deadline: format(regimeOf(of.regime).deadline(of.firstAt)),
+    repair_by: format(regimeOf(of.regime).repairBy(of.firstAt)),
   };
 }
 

@@ -2,6 +2,8 @@
 //
 //  1. Where no fund is enabled nothing runs and nothing is written: not a file, not a folder, not an entry, and no subscription holds back the outbox.
 //  2. A file that could not be written, or that somebody cut, catches up by itself: all of them at the start, and every half minute while one is behind.
+import { enabledRegimes } from "../../../core/filings/index.ts";
+import type { Subscription } from "../../../ports/bus.ts";
 import type { FilingDay, FilingFile } from "../../../ports/filing-records.ts";
 import type { RpcService } from "../../../ports/rpc.ts";
 import { oneAtATime } from "../../reference/one-at-a-time.ts";
@@ -12,17 +14,19 @@ import { breathe } from "../../shared/waiting.ts";
 import { createWorkerAlarms } from "../worker-alarms.ts";
 import { bringFile } from "./bring-file.ts";
 import { createFileImages } from "./file-images.ts";
+import { filingChecks } from "./filing-checks.ts";
 import type { FilingParts } from "./filing-parts.ts";
 import { filingQueries } from "./filing-queries.ts";
 import { hearOrders, ordersSubscription, tellBacklog } from "./hear-orders.ts";
+import { createQuarantineAlarms, type QuarantineAlarms } from "./quarantine-alarms.ts";
 import { reportEvent } from "./report-event.ts";
-import { noteSwitches } from "./switches.ts";
+import { noteSettings, noteSwitches } from "./switches.ts";
 
 interface RunningFilings {
   /** Of the service Operations. */
   readonly handlers: RpcService["handlers"];
   /** What is shown of them. */
-  readonly queries: RpcService;
+  readonly queries: readonly RpcService[];
   stop(): Promise<void>;
 }
 
@@ -32,17 +36,27 @@ const daysPage = 200;
 const touchedMax = 1_000;
 
 export async function startFilings(ports: ServicePorts): Promise<RunningFilings> {
-  const parts = partsOf(ports);
-  const enabled = Object.keys(ports.settings.filings?.funds ?? {});
+  const aside = createQuarantineAlarms(ports, createWorkerAlarms(ports));
+  const parts = partsOf(ports, aside);
+  const enabled = Object.entries(ports.settings.filings?.funds ?? {}).flatMap(([fundId, fund]) =>
+    enabledRegimes(fund).map(({ name: regime }) => ({ fundId, regime })),
+  );
+  await noteSettings(ports, ports.settings.filings?.funds ?? {});
   const { wasEnabled } = await noteSwitches(ports, enabled);
-  const queries = filingQueries(ports);
+  const looks = (hearing: Pick<Subscription, "caughtUpAt"> | undefined, touched: (file: FilingFile) => void) => [
+    filingQueries(ports),
+    filingChecks(parts, {
+      heardUntil: () => (hearing === undefined ? ports.clock.now() : hearing.caughtUpAt()),
+      touched,
+    }),
+  ];
   if (enabled.length === 0) {
     // Whatever it had not heard is not wanted any more.
     if (wasEnabled) await ports.bus.forget(ordersSubscription);
     const handlers = { ReportRegulatoryEvent: reportEvent(parts, () => undefined) };
-    return { handlers, queries, stop: async () => undefined };
+    return { handlers, queries: looks(undefined, () => undefined), stop: async () => undefined };
   }
-  const files = keepFiles(parts, enabled, ports);
+  const files = keepFiles(parts, [...new Set(enabled.map(({ fundId }) => fundId))], ports);
   const handlers = { ReportRegulatoryEvent: reportEvent(parts, files.touched) };
   const reader = referenceReader(ports.referenceData);
   const hearing = await hearOrders(parts, { bus: ports.bus, reader, touched: files.touched });
@@ -53,12 +67,13 @@ export async function startFilings(ports: ServicePorts): Promise<RunningFilings>
     firstAfterMs: lookEveryMs,
     run: async () => {
       await tellBacklog(parts, hearing);
+      await aside.look();
       return lookEveryMs;
     },
   });
   return {
     handlers,
-    queries,
+    queries: looks(hearing, files.touched),
     async stop() {
       await hearing.close();
       await watching.stop();
@@ -67,13 +82,14 @@ export async function startFilings(ports: ServicePorts): Promise<RunningFilings>
   };
 }
 
-function partsOf(ports: ServicePorts): FilingParts {
+function partsOf(ports: ServicePorts, { quarantined }: QuarantineAlarms): FilingParts {
   return {
     ports,
     images: createFileImages(ports.store, ports.filingFiles),
     alarms: createWorkerAlarms(ports),
     sha256: (text) => Array.from(ports.sha256(text), (byte) => byte.toString(16).padStart(2, "0")).join(""),
     inTurn: oneAtATime(),
+    quarantined,
   };
 }
 

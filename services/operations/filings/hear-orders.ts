@@ -2,29 +2,30 @@
 //
 //  1. It is on no order's path: it hears of an order when its step is durable, and waits for no file.
 //  2. What was heard is kept with the records that come of it in one transaction; a step that comes again changes nothing.
-//  3. An order that began before its fund was enabled is left out whole.
-//  4. Of a foreign system only what is about an order of its own counts.
-//  5. An order that was first reported by call goes on by what is heard; its beginning is not recorded a second time.
-import { format, type Instant, millisecondsBetween } from "../../../contracts/src/instant.ts";
-import type { CatSettings } from "../../../contracts/src/records/filing.ts";
-import { eventsOfLife } from "../../../core/filings/life.ts";
-import { beginnings } from "../../../core/filings/regulatory-event.ts";
+//  3. Of a foreign system only what is about an order of its own counts; where it published no order, the approval says what was ordered.
+import { format, millisecondsBetween } from "../../../contracts/src/instant.ts";
+import type { FundFilings } from "../../../contracts/src/records/filing.ts";
+import { subjects } from "../../../contracts/src/subjects.ts";
+import { enabledRegimes } from "../../../core/filings/index.ts";
+import { beginningOf } from "../../../core/filings/life.ts";
+import { decisionMadeOf } from "../../../core/state/rejection.ts";
 import type { Bus, BusEvent, Subscription } from "../../../ports/bus.ts";
 import type { FilingRecord } from "../../../ports/filing-records.ts";
 import type { KeptStep } from "../../../ports/filing-steps.ts";
-import type { UnitOfWork } from "../../../ports/store.ts";
-import type { ReferenceReader } from "../../reference/reference-view.ts";
+import type { ReferenceReader, ReferenceView } from "../../reference/reference-view.ts";
 import { foreignSourceOf, isForeign, refusedSpeaker } from "../../shared/foreign-intake.ts";
 import { ownersOf } from "../../shared/order-owners.ts";
-import { tellQuarantined } from "./bring-file.ts";
-import { type FilingParts, regime } from "./filing-parts.ts";
-import { recordEvent } from "./record-event.ts";
-import { lifeSubjects, stepsOfEvent } from "./steps-of-event.ts";
+import { fromRecord } from "../risk-queries-records.ts";
+import type { FilingParts } from "./filing-parts.ts";
+import { acceptedBy, recordTrades, withStanding } from "./hear-trades.ts";
+import { recordLife } from "./record-life.ts";
+import { decidedStep, lifeSubjects, stepsOfEvent } from "./steps-of-event.ts";
 
 /** The cursor's name. */
 export const ordersSubscription = "operations.filings";
 
-/** An order has some steps; one with more is amended by a machine that does nothing else. */
+/** Decisions about one order: the first approval counts. */
+const decisionsMax = 100;
 const stepsMax = 10_000;
 const partsMax = 10_000;
 const behindMsMax = 60_000;
@@ -38,19 +39,24 @@ interface HearingOrders {
 
 export function hearOrders(parts: FilingParts, { bus, reader, touched }: HearingOrders): Promise<Subscription> {
   const { ports } = parts;
-  const options = { name: ordersSubscription, subjects: lifeSubjects, proved: true };
+  const options = { name: ordersSubscription, subjects: [...lifeSubjects, subjects.blockEnded.name], proved: true };
   return bus.subscribe(options, async (event) => {
     const foreign = isForeign(event);
-    const kept = stepsOfEvent(event, foreign);
+    const isBlock = event.subject === subjects.blockEnded.name;
+    const heard = isBlock ? await acceptedBy(parts, event) : stepsOfEvent(event, foreign);
+    const kept = isBlock ? heard : await withStanding(parts, heard);
     const fundId = kept[0]?.fundId ?? "";
-    const cat = ports.settings.filings?.funds[fundId]?.cat;
-    if (cat === undefined || (foreign && !(await isTheirOwn(parts, event, kept)))) return;
-    const fund = reader.current().funds.get(fundId) ?? (await reader.refresh()).funds.get(fundId);
+    const settings = ports.settings.filings?.funds[fundId];
+    if (settings === undefined || (foreign && !(await isTheirOwn(parts, event, kept)))) return;
+    const reference = await reader.refresh();
+    const fund = reference.funds.get(fundId);
     if (fund === undefined) return;
-    const made = await parts.inTurn(() => hear(parts, kept, { cat, mode: fund.mode }));
+    const whole = foreign ? await withDecisions(parts, kept) : kept;
+    const made = await parts.inTurn(() => hear(parts, whole, { fund: settings, mode: fund.mode, reference }));
     for (const record of made) touched(record);
-    const aside = made.find(({ status }) => status === "QUARANTINED");
-    if (aside !== undefined) await tellQuarantined(parts, aside);
+    const aside = made.filter(({ status }) => status === "QUARANTINED");
+    const oneOfEach = new Map(aside.map((record) => [record.regime, record]));
+    for (const record of oneOfEach.values()) await parts.quarantined(record);
   });
 }
 
@@ -62,9 +68,30 @@ async function isTheirOwn({ ports }: FilingParts, event: BusEvent, kept: readonl
   return ids.every((id) => owners(id).isUnclaimed || owners(id).owners.includes(source));
 }
 
+/** A foreign system need not publish its orders: then their terms are those that were approved. */
+async function withDecisions({ ports }: FilingParts, kept: readonly KeptStep[]): Promise<readonly KeptStep[]> {
+  const found: KeptStep[] = [];
+  for (const { fundId, orderId, source, step } of kept) {
+    if (step.kind === "created" || found.some((one) => one.orderId === orderId)) continue;
+    const before = await ports.store.transact(
+      "filings.look",
+      (unit) => unit.filingSteps.ofOrder(fundId, orderId, stepsMax),
+      { isOneStatement: true },
+    );
+    if (beginningOf(before.map((one) => one.step)) !== undefined) continue;
+    const decisions = await ports.riskQueries.decisionsOf(orderId, decisionsMax);
+    const approved = decisions
+      .map((stored) => fromRecord(stored, (record) => decidedStep(decisionMadeOf(record))))
+      .find((one) => one?.order.fund_id === fundId);
+    if (approved !== undefined) found.push({ fundId, orderId, source, step: approved });
+  }
+  return [...found, ...kept];
+}
+
 interface Enabled {
-  readonly cat: CatSettings;
+  readonly fund: FundFilings;
   readonly mode: FilingRecord["mode"];
+  readonly reference: Pick<ReferenceView, "funds" | "instruments">;
 }
 
 function hear(
@@ -77,50 +104,25 @@ function hear(
     const [first] = kept;
     if (first === undefined) return [];
     const switches = await unit.filingSteps.switches();
-    const on = switches.find((one) => one.fundId === first.fundId && one.regime === regime && one.isEnabled);
-    if (on === undefined) return [];
+    const on = enabledRegimes(enabled.fund).flatMap((regime) => {
+      const since = switches.find((one) => one.fundId === first.fundId && one.regime === regime.name && one.isEnabled);
+      return since === undefined ? [] : [{ regime, since: since.at }];
+    });
+    if (on.length === 0) return [];
     for (const step of kept) await unit.filingSteps.keep(step);
     const made: FilingRecord[] = [];
     for (const { fundId, orderId } of kept) {
       // A part that was heard before its whole waited for it.
       const parts = await unit.filingSteps.partsOf(fundId, orderId, partsMax);
       for (const id of [orderId, ...parts]) {
-        made.push(...(await recordLife(unit, fundId, id, { ...enabled, since: on.at, now, sha256 })));
+        for (const one of on) {
+          const life = { ...enabled, ...one, now, sha256 };
+          made.push(...(await recordLife(unit, fundId, id, life)), ...(await recordTrades(unit, fundId, id, life)));
+        }
       }
     }
     return made;
   });
-}
-
-interface LifeToRecord extends Enabled {
-  readonly since: Instant;
-  readonly now: Instant;
-  readonly sha256: FilingParts["sha256"];
-}
-
-/** What of an order's life is not recorded yet. */
-async function recordLife(
-  unit: UnitOfWork,
-  fundId: string,
-  orderId: string,
-  { cat, mode, since, now, sha256 }: LifeToRecord,
-): Promise<readonly FilingRecord[]> {
-  const steps = await unit.filingSteps.ofOrder(fundId, orderId, stepsMax);
-  const created = steps.find(({ step }) => step.kind === "created");
-  if (created === undefined || created.step.at < since) return [];
-  const made: FilingRecord[] = [];
-  for (const event of eventsOfLife(steps.map(({ step }) => step))) {
-    if ((await unit.filings.ofEvent(regime, fundId, event.key)) !== undefined) continue;
-    const isBeginning = beginnings.includes(event.type);
-    if (isBeginning && (await unit.filings.beginning(regime, fundId, orderId, beginnings)) !== undefined) continue;
-    const parent = event.details.parent_order_id;
-    // The whole is heard later: then this is read again.
-    if (parent !== undefined && (await unit.filings.beginning(regime, fundId, parent, beginnings)) === undefined) break;
-    const contentHash = sha256(JSON.stringify(event));
-    const recorded = await recordEvent(unit, { event, contentHash, cat, source: created.source, mode, now }, sha256);
-    if ("record" in recorded) made.push(recorded.record);
-  }
-  return made;
 }
 
 /** Whether it stands still, told while it does. */

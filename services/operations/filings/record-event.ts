@@ -1,14 +1,13 @@
 // Makes the record of an event, in a unit of work: a row, and the event that tells of it, or nothing where the regime takes no such event.
 import { format, type Instant } from "../../../contracts/src/instant.ts";
-import type { CatSettings } from "../../../contracts/src/records/filing.ts";
+import type { FundFilings } from "../../../contracts/src/records/filing.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
-import { catRecordOf } from "../../../core/filings/cat/cat.ts";
-import { catDeadline } from "../../../core/filings/deadlines.ts";
-import { easternDate } from "../../../core/filings/eastern-time.ts";
 import { recordId } from "../../../core/filings/names.ts";
+import type { FilingRegime } from "../../../core/filings/regime.ts";
 import {
   beginnings,
   type HexSha256,
+  type KnownInstrument,
   type KnownOrder,
   type KnownOrders,
   type RegimeRecord,
@@ -16,31 +15,55 @@ import {
 } from "../../../core/filings/regulatory-event.ts";
 import type { FilingFile, FilingRecord } from "../../../ports/filing-records.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
-import { regime } from "./filing-parts.ts";
+
+/** Of an order, read at once. */
+const recordsPage = 500;
 
 export interface EventToRecord {
   readonly event: RegulatoryEvent;
   /** Of what was said, to tell the same event from another under its name. */
   readonly contentHash: string;
-  readonly cat: CatSettings;
+  /** What the reference data say of its symbol, and every strategy's id. */
+  readonly instrument?: KnownInstrument | undefined;
+  readonly strategies: readonly string[];
+  /** Whether its trade may be recorded under another event: one that was heard has a fill_id of order management's own. */
+  readonly isByCall?: boolean;
+  /** What the configuration says of its fund. */
+  readonly fund: FundFilings;
   readonly source: string;
   readonly mode: FilingRecord["mode"];
   readonly now: Instant;
+  /** What was missing is late, whenever that is. */
+  readonly isRepair?: boolean | undefined;
+  /** What was put aside and is judged again. */
+  readonly again?: FilingRecord | undefined;
 }
+
+/** The code of what is put aside until its order's beginning has a record. */
+const waitsForItsOrder = "FILING_ORDER_UNKNOWN";
+
+/** The name of the event for the record that is made of it then. */
+export const againKey = (eventKey: string): string => JSON.stringify(["again", eventKey]);
 
 /** What is new, or why nothing is kept. */
 export async function recordEvent(
   unit: UnitOfWork,
+  regime: FilingRegime,
   given: EventToRecord,
   sha256: HexSha256,
 ): Promise<{ readonly record: FilingRecord } | { readonly notReportable: string }> {
-  const made = catRecordOf(given.event, given.cat, await knownOrders(unit, given.event), sha256);
+  const { event, fund, instrument, strategies } = given;
+  const orders = regime.hearsBeginnings ? await knownOrders(unit, regime, event) : {};
+  const mark = given.isByCall === true || event.type === "fill_busted" ? regime.tradeMark?.(event, sha256) : undefined;
+  const hasTrade = mark === undefined ? undefined : await isRecorded(unit, regime, event, mark);
+  const known = { ...orders, hasTrade };
+  const made = regime.record(event, { fund, known, sha256, instrument, strategies });
   if (made.status === "NOT_REPORTABLE") return { notReportable: made.reason };
-  const next = await rowOf(unit, made, given);
+  const next = await rowOf(unit, regime, made, given);
   await unit.filings.insert(next);
   await unit.events.publish(subjects.filingRecorded, {
     record_id: next.recordId,
-    regime,
+    regime: next.regime,
     fund_id: next.fundId,
     mode: next.mode,
     submission_date: next.date,
@@ -61,20 +84,22 @@ export async function recordEvent(
 
 async function rowOf(
   unit: UnitOfWork,
+  regime: FilingRegime,
   made: Exclude<RegimeRecord, { readonly status: "NOT_REPORTABLE" }>,
-  { event, contentHash, source, mode, now }: EventToRecord,
+  { event, contentHash, source, mode, now, isRepair = false, again }: EventToRecord,
 ): Promise<FilingRecord> {
   const { order } = event;
-  const file: FilingFile = { regime, fundId: order.fund_id, date: easternDate(event.at), status: made.status };
+  const date = regime.submissionDate(event.at);
+  const file: FilingFile = { regime: regime.name, fundId: order.fund_id, date, status: made.status };
   const line = await unit.filings.lineCount(file);
   const id = recordId({ ...file, line });
-  const deadline = catDeadline(event.at);
+  const deadline = regime.deadline(event.at);
   const mistakes = made.status === "QUARANTINED" ? made.mistakes : [];
   return {
     ...file,
     recordId: id,
     line,
-    eventKey: event.key,
+    eventKey: again === undefined ? event.key : againKey(event.key),
     contentHash,
     orderId: order.order_id,
     symbol: order.symbol,
@@ -85,10 +110,22 @@ async function rowOf(
     mode,
     type: made.type,
     deadline,
-    late: now > deadline,
+    late: isRepair || now > deadline,
     text: made.status === "WRITTEN" ? made.line : asideLine(id, event, made.type, mistakes),
     mistakes,
+    ...(again !== undefined && { corrects: again.recordId, action: "NEW" }),
+    ...waitingFor(event, mistakes),
   };
+}
+
+/** An order may be reported after what happens to it: then that is judged again. */
+function waitingFor(
+  { type, order, details }: RegulatoryEvent,
+  mistakes: FilingRecord["mistakes"],
+): Pick<FilingRecord, "waitsFor"> {
+  if (mistakes[0]?.code !== waitsForItsOrder) return {};
+  const waitsFor = type === "child_order" ? details.parent_order_id : order.order_id;
+  return waitsFor === undefined ? {} : { waitsFor };
 }
 
 /** A line of the file of what was put aside: for people, not for the regulator. */
@@ -105,13 +142,33 @@ function asideLine(id: string, event: RegulatoryEvent, type: string, mistakes: F
   });
 }
 
-async function knownOrders(unit: UnitOfWork, { order, details }: RegulatoryEvent): Promise<KnownOrders> {
+async function knownOrders(
+  unit: UnitOfWork,
+  regime: FilingRegime,
+  { order, details }: RegulatoryEvent,
+): Promise<KnownOrders> {
   const find = async (orderId: string | undefined): Promise<KnownOrder | undefined> => {
     if (orderId === undefined) return undefined;
-    const found = await unit.filings.beginning(regime, order.fund_id, orderId, beginnings);
+    const found = await unit.filings.beginning(regime.name, order.fund_id, orderId, beginnings);
     if (found === undefined) return undefined;
     const { symbol, eventAt: beganAt, eventType } = found;
     return { orderId, symbol, beganAt, isChild: eventType === "child_order" };
   };
   return { order: await find(order.order_id), parent: await find(details.parent_order_id) };
+}
+
+/** Whether a record of the order holds the mark of this trade. */
+async function isRecorded(
+  unit: UnitOfWork,
+  { name: regime }: FilingRegime,
+  { order: { fund_id: fundId, order_id: orderId } }: RegulatoryEvent,
+  mark: string,
+): Promise<boolean> {
+  const query = { regime, fundId, orderId, status: "WRITTEN" as const, countMax: recordsPage };
+  for (let afterRecordId: string | undefined; ; ) {
+    const records = await unit.filings.list({ ...query, ...(afterRecordId !== undefined && { afterRecordId }) });
+    if (records.some(({ eventType, text }) => eventType === "fill" && text.includes(mark))) return true;
+    afterRecordId = records.at(-1)?.recordId;
+    if (records.length < recordsPage) return false;
+  }
 }

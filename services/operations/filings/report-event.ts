@@ -11,15 +11,19 @@ import type {
   RegulatoryEvent as Wire,
 } from "../../../contracts/src/generated/svc/v1/operations.ts";
 import { format } from "../../../contracts/src/instant.ts";
-import { easternDate } from "../../../core/filings/eastern-time.ts";
+import { enabledRegimes } from "../../../core/filings/index.ts";
 import { filingId, firstNumber } from "../../../core/filings/names.ts";
+import type { FilingRegime } from "../../../core/filings/regime.ts";
 import type { RegulatoryEvent } from "../../../core/filings/regulatory-event.ts";
+import { makerOf } from "../../../core/filings/trades.ts";
 import type { FilingFile, FilingRecord } from "../../../ports/filing-records.ts";
 import type { DeniedAnswer, RpcCall } from "../../../ports/rpc.ts";
+import type { UnitOfWork } from "../../../ports/store.ts";
 import { noSuchFund } from "../../shared/must-know-fund.ts";
 import { ownersOf } from "../../shared/order-owners.ts";
-import { bringFile, tellQuarantined } from "./bring-file.ts";
-import { type FilingParts, regime } from "./filing-parts.ts";
+import { bringFile } from "./bring-file.ts";
+import type { FilingParts } from "./filing-parts.ts";
+import { judgeWaiting } from "./judge-again.ts";
 import { readRegulatoryEvent } from "./read-regulatory-event.ts";
 import { type EventToRecord, recordEvent } from "./record-event.ts";
 
@@ -39,39 +43,92 @@ export function reportEvent(
     const source = identity.name;
     const read = readRegulatoryEvent(wire, source, now, sha256);
     const { fund_id: fundId, order_id: orderId } = read.event.order;
-    const { funds } = await ports.referenceData.read();
+    const reference = await ports.referenceData.read();
+    const { funds } = reference;
     const fund = funds.find((one) => one.fund_id === fundId);
     if (fund === undefined) throw new Fault("INVALID_ARGUMENT", noSuchFund(fundId), { retry: "never" });
     const { owners } = (await ownersOf(ports, [orderId]))(orderId);
     if (owners.length > 0 && !owners.includes(source)) return notYours(orderId);
-    const cat = ports.settings.filings?.funds[fundId]?.cat;
-    if (cat === undefined) return { submissions: [] };
-    const taken = await parts.inTurn(() => take(parts, { ...read, cat, source, mode: fund.mode, now }));
-    if (!("record" in taken)) return taken;
-    if (taken.isNew) counted.add(1, { regime, status: taken.record.status });
-    await mustBeInFile(parts, taken.record, behind);
-    if (taken.record.status === "QUARANTINED") await tellQuarantined(parts, taken.record);
-    return { submissions: [submissionOf(taken.record)] };
+    const settings = ports.settings.filings?.funds[fundId];
+    const enabled = enabledRegimes(settings);
+    if (settings === undefined || enabled.length === 0) return { submissions: [] };
+    const { strategy_id: strategyId, actor } = wire.order ?? {};
+    const maker = makerOf(strategyId, wire.actor === "" ? actor : wire.actor, true);
+    const given: EventToRecord = {
+      ...read,
+      event: { ...read.event, maker },
+      instrument: reference.instruments.find(({ symbol }) => symbol === read.event.order.symbol),
+      strategies: funds.flatMap(({ strategies }) => strategies),
+      isByCall: true,
+      ...{ fund: settings, source, mode: fund.mode, now },
+    };
+    const taken = await parts.inTurn(() => take(parts, enabled, given));
+    if ("denial" in taken) return taken;
+    for (const one of taken) {
+      if ("record" in one && one.isNew) counted.add(1, { regime: one.regime.name, status: one.record.status });
+    }
+    for (const one of taken) {
+      if ("notReportable" in one) continue;
+      for (const record of one.again) behind(record);
+      await mustBeInFile(parts, one.record, behind);
+      if (one.record.status === "QUARANTINED") await parts.quarantined(one.record);
+    }
+    return { submissions: taken.map((one) => submissionOf(one, read.event)) };
   };
 }
 
-type Taken = { readonly record: FilingRecord; readonly isNew: boolean } | RegulatoryReceipt | DeniedAnswer;
+/** What a regime made of the event. */
+type Taken =
+  | {
+      readonly regime: FilingRegime;
+      readonly record: FilingRecord;
+      readonly isNew: boolean;
+      /** What waited for this order and was judged again. */
+      readonly again: readonly FilingRecord[];
+    }
+  | { readonly regime: FilingRegime; readonly notReportable: string };
 
-function take({ ports, sha256 }: FilingParts, given: EventToRecord): Promise<Taken> {
+/** In one transaction, for every regime or for none. */
+function take(
+  { ports, sha256 }: FilingParts,
+  enabled: readonly FilingRegime[],
+  given: EventToRecord,
+): Promise<readonly Taken[] | DeniedAnswer> {
   const { event, contentHash, source } = given;
   const { fund_id: fundId, order_id: orderId } = event.order;
-  return ports.store.transact("filings.record", async (unit): Promise<Taken> => {
-    const before = await unit.filings.ofEvent(regime, fundId, event.key);
-    if (before !== undefined && before.contentHash !== contentHash) return changed(event);
-    if (before !== undefined) return { record: before, isNew: false };
-    const first = await unit.filings.firstSource(fundId, orderId);
-    if (first !== undefined && first !== source) return notYours(orderId);
-    const isHeard = (await unit.filingSteps.ofOrder(fundId, orderId, 1)).length > 0;
-    if (isHeard) return elsewhere(orderId);
-    const made = await recordEvent(unit, given, sha256);
-    if ("notReportable" in made) return { submissions: [notReportable(event, made.notReportable)] };
-    return { record: made.record, isNew: true };
+  return ports.store.transact("filings.record", async (unit): Promise<readonly Taken[] | DeniedAnswer> => {
+    const before = new Map<string, FilingRecord>();
+    for (const { name } of enabled) {
+      const record = await unit.filings.ofEvent(name, fundId, event.key);
+      if (record !== undefined && record.contentHash !== contentHash) return changed(event);
+      if (record !== undefined) before.set(name, record);
+    }
+    if (before.size < enabled.length) {
+      const first = await unit.filings.firstSource(fundId, orderId);
+      if (first !== undefined && first !== source) return notYours(orderId);
+      const isHeard = (await unit.filingSteps.ofOrder(fundId, orderId, 1)).length > 0;
+      if (isHeard && before.size === 0) return elsewhere(orderId);
+    }
+    const taken: Taken[] = [];
+    for (const regime of enabled) {
+      const record = before.get(regime.name);
+      if (record !== undefined) taken.push({ regime, record, isNew: false, again: [] });
+      else taken.push(await made(unit, regime, given, sha256));
+    }
+    return taken;
   });
+}
+
+async function made(
+  unit: UnitOfWork,
+  regime: FilingRegime,
+  given: EventToRecord,
+  sha256: FilingParts["sha256"],
+): Promise<Taken> {
+  const recorded = await recordEvent(unit, regime, given, sha256);
+  if ("notReportable" in recorded) return { regime, notReportable: recorded.notReportable };
+  const again = await judgeWaiting(unit, regime, recorded.record, { ...given, sha256 });
+  return { regime, record: recorded.record, isNew: true, again };
 }
 
 async function mustBeInFile(
@@ -85,7 +142,10 @@ async function mustBeInFile(
   throw new Fault("FILING_NOT_IN_FILE", sentence, { retry: "later" });
 }
 
-function submissionOf(of: FilingRecord): RegulatorySubmission {
+function submissionOf(taken: Taken, event: RegulatoryEvent): RegulatorySubmission {
+  const { regime } = taken;
+  if ("notReportable" in taken) return notReportable(regime, event, taken.notReportable);
+  const of = taken.record;
   const [first] = of.mistakes;
   return {
     regime: of.regime,
@@ -96,21 +156,21 @@ function submissionOf(of: FilingRecord): RegulatorySubmission {
     filing_id: filingId(of.regime, of.fundId, of.date, firstNumber),
     deadline: format(of.deadline),
     late: of.late,
-    code: first?.code ?? "",
+    code: regime.answersWith ?? first?.code ?? "",
     reason: of.mistakes.map(({ sentence }) => sentence).join(" "),
   };
 }
 
-function notReportable({ at }: RegulatoryEvent, reason: string): RegulatorySubmission {
+function notReportable(regime: FilingRegime, { at }: RegulatoryEvent, reason: string): RegulatorySubmission {
   return {
-    regime,
-    submission_date: easternDate(at),
+    regime: regime.name,
+    submission_date: regime.submissionDate(at),
     line: 0,
     status: "NOT_REPORTABLE",
     record_id: "",
     filing_id: "",
     late: false,
-    code: "FILING_NOT_REPORTABLE",
+    code: regime.answersWith ?? "FILING_NOT_REPORTABLE",
     reason,
   };
 }

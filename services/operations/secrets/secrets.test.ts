@@ -154,7 +154,7 @@ describe.each([
   ])("refuse the path %j, do not repeat it, use up no proof and write nothing", async (path) => {
     const answer = await put({ path });
     expect(answer.denial?.code).toBe("SECRET_NOT_WRITABLE");
-    expect(answer.denial?.reason).toContain("chat, mail, model, broker or storage");
+    expect(answer.denial?.reason).toContain("chat, mail, model, broker, storage or filings");
     expect([proofs, await opened.secrets.list(folder)]).toEqual([[], []]);
     expect(events).toMatchObject([{ payload: { target: "secrets", allowed: false, code: "SECRET_NOT_WRITABLE" } }]);
     if (path.length > 5) expect(JSON.stringify([answer, events])).not.toContain(path);

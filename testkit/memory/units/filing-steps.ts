@@ -1,14 +1,15 @@
 // Steps of orders for a regulator, and since when funds are enabled, in a transaction of the memory store.
-import type { FilingStepRecords, FilingSwitch, KeptStep } from "../../../ports/filing-steps.ts";
+import type { FilingStepRecords, FilingSwitch, KeptSettings, KeptStep } from "../../../ports/filing-steps.ts";
 import type { RecordTools } from "../layered-map.ts";
 
 export interface FilingStepTables {
   readonly steps: Map<string, KeptStep>;
   readonly switches: Map<string, FilingSwitch>;
+  readonly settings: Map<string, KeptSettings>;
 }
 
 export function filingStepTables(): FilingStepTables {
-  return { steps: new Map(), switches: new Map() };
+  return { steps: new Map(), switches: new Map(), settings: new Map() };
 }
 
 const compareText = (one: string, other: string): number => (one === other ? 0 : one < other ? -1 : 1);
@@ -18,6 +19,7 @@ const inTheirOrder = ({ step: one }: KeptStep, { step: other }: KeptStep): numbe
 export function filingStepChanges(tables: FilingStepTables, { inTurn, table }: RecordTools): FilingStepRecords {
   const steps = table("filing_step", tables.steps);
   const switches = table("filing_switch", tables.switches);
+  const settings = table("filing_settings", tables.settings);
   return {
     keep: (kept) =>
       inTurn(async () => {
@@ -35,6 +37,17 @@ export function filingStepChanges(tables: FilingStepTables, { inTurn, table }: R
         return [...new Set(parts.map((kept) => kept.orderId))].sort(compareText).slice(0, countMax);
       }),
     switchTo: (to) => inTurn(async () => switches.set(JSON.stringify([to.regime, to.fundId, to.at]), to)),
+    switchesOf: (regime, fundId, countMax) =>
+      inTurn(async () => {
+        const own = switches.filter((one) => one.regime === regime && one.fundId === fundId);
+        return own.sort((one, other) => one.at - other.at).slice(-countMax);
+      }),
+    keepSettings: (kept) => inTurn(async () => settings.set(JSON.stringify([kept.fundId, kept.at]), kept)),
+    settingsOf: (fundId, countMax) =>
+      inTurn(async () => {
+        const own = settings.filter((kept) => kept.fundId === fundId);
+        return own.sort((one, other) => one.at - other.at).slice(-countMax);
+      }),
     switches: () =>
       inTurn(async () => {
         const newest = new Map<string, FilingSwitch>();

@@ -53,6 +53,13 @@ export function filingChanges(tables: FilingTables, { inTurn, table }: RecordToo
           one.regime === regime && one.fundId === fundId && one.orderId === orderId;
         return records.filter((one) => isOrders(one) && begins(one)).sort(oldestFirst)[0];
       }),
+    waitingFor: (regime, fundId, orderId, countMax) =>
+      inTurn(async () => {
+        const waiting = records.filter(
+          (one) => one.regime === regime && one.fundId === fundId && one.waitsFor === orderId,
+        );
+        return waiting.sort(oldestFirst).slice(0, countMax);
+      }),
     firstSource: (fundId, orderId) =>
       inTurn(async () => {
         const of = records.filter((one) => one.fundId === fundId && one.orderId === orderId);

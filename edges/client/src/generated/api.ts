@@ -1149,6 +1149,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/operations/filings/rebuilds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a day's files again that hold something else than their records.
+         * @description RebuildFilings: Make a day's files again that hold something else than their records. Roles that may: risk_officer.
+         */
+        post: operations["rebuildFilings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operations/filings/reconciliation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Hold a day's records against what the audit log says that they must be.
+         * @description ReconcileFilings: Hold a day's records against what the audit log says that they must be. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["reconcileFilings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/operations/filings/records": {
         parameters: {
             query?: never;
@@ -1161,6 +1201,66 @@ export interface paths {
          * @description ListFilingRecords: See the records of submission files, and those that were put aside. Roles that may: viewer, operator, risk_officer, admin, service.
          */
         get: operations["listFilingRecords"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operations/filings/repairs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Record what is missing of a day.
+         * @description RepairFilings: Record what is missing of a day. Roles that may: operator, risk_officer.
+         */
+        post: operations["repairFilings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operations/filings/reviews": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Write down that a day was reviewed.
+         * @description ReviewFilings: Write down that a day was reviewed. Roles that may: operator, risk_officer.
+         */
+        post: operations["reviewFilings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operations/filings/verification": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Hold a day's records against their entries in the audit log, and its files against the records.
+         * @description VerifyFilings: Hold a day's records against their entries in the audit log, and its files against the records. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["verifyFilings"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3202,6 +3302,15 @@ export interface components {
              */
             at: string;
         };
+        /** @description A record that is not what its event becomes. */
+        DifferentFiling: {
+            record_id: string;
+            order_id: string;
+            type: string;
+            record: string;
+            /** @description What its event becomes; empty for what would be put aside, or not be reported. */
+            expected: string;
+        };
         Drill: {
             drill_id: string;
             /** @description Empty reason when it was due by its schedule. */
@@ -3388,6 +3497,80 @@ export interface components {
             /** @description As the record names it; empty where it is no single field. */
             field: string;
             sentence: string;
+        };
+        FilingFinding: {
+            /**
+             * @description ENTRY_MISSING: a record without its entry; RECORD_CHANGED: a record that is not what its entry says; RECORD_MISSING: an entry without its record.
+             * @enum {string}
+             */
+            kind: "ENTRY_MISSING" | "RECORD_CHANGED" | "RECORD_MISSING" | "FILE_CHANGED" | "FILE_BEHIND" | "FILE_MISSING";
+            /** @description The record's id, or the file's path under the folder of filings. */
+            of: string;
+            sentence: string;
+        };
+        FilingReconciliation: {
+            regime: string;
+            fund_id: string;
+            /** Format: date */
+            date: string;
+            /** @description Events of the day that must have a record by now. */
+            expected: number;
+            /** @description Of them those that have one, in the file or put aside. */
+            recorded: number;
+            /** @description Records that were reported by call, of orders that order management did not publish. */
+            by_call: number;
+            /** @description Records that were put aside. */
+            quarantined: number;
+            /** @description Events that the regime does not take. */
+            not_reportable: number;
+            /** @description Events of orders that began before the fund was first enabled. */
+            before_enabled: number;
+            /** @description Events that the platform need not have heard yet. */
+            pending: number;
+            missing_count: number;
+            /** @description The first 1,000 of them. */
+            missing: components["schemas"]["MissingFiling"][];
+            unexpected_count: number;
+            /** @description The first 1,000 of them. */
+            unexpected: components["schemas"]["UnexpectedFiling"][];
+            different_count: number;
+            /** @description The first 1,000 of them. */
+            different: components["schemas"]["DifferentFiling"][];
+            /** @description Records that were made of what was missing. */
+            repaired: number;
+            /**
+             * Format: date-time
+             * @description The newest entry of the audit log that was read.
+             */
+            audited_until: string;
+        };
+        FilingReview: {
+            /**
+             * Format: date-time
+             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+             */
+            reviewed_at: string;
+            reviewed_by: string;
+            reconciliation: components["schemas"]["FilingReconciliation"];
+            verification: components["schemas"]["FilingVerification"];
+        };
+        FilingVerification: {
+            regime: string;
+            fund_id: string;
+            /** Format: date */
+            date: string;
+            records: number;
+            /** @description Records whose entries the audit log need not have yet. */
+            pending: number;
+            files: components["schemas"]["VerifiedFile"][];
+            finding_count: number;
+            /** @description The first 1,000 of them. */
+            findings: components["schemas"]["FilingFinding"][];
+            /**
+             * Format: date-time
+             * @description The newest entry of the audit log that was read.
+             */
+            audited_until: string;
         };
         Fill: {
             fill_id: string;
@@ -3756,6 +3939,7 @@ export interface components {
             sector: string;
             calendar: string;
             venue?: string;
+            isin?: string;
             priced_by?: string[];
             underlying?: string;
             /** Format: date */
@@ -4152,6 +4336,17 @@ export interface components {
             without: string[];
             /** @description The sum of (|value| / gross)^2 over the symbols, gross being the sum of these |value| (Herfindahl); absent without a position that has a value. */
             concentration?: number;
+        };
+        /** @description An event that must have a record and has none. */
+        MissingFiling: {
+            order_id: string;
+            /** @description As it is reported: new_order. */
+            event_type: string;
+            /**
+             * Format: date-time
+             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+             */
+            event_at: string;
         };
         Moment: {
             fund_id: string;
@@ -4695,6 +4890,21 @@ export interface components {
             /** @description It is 10 seconds old or older. */
             stale: boolean;
         };
+        RebuiltFile: {
+            /** @description Under the folder of filings. */
+            path: string;
+            /**
+             * @description IMAGE: it is what its records are; CHANGED: it could not be made again.
+             * @enum {string}
+             */
+            state: "IMAGE" | "CHANGED";
+            /** @description What it is called now; empty where nothing but its end was missing. */
+            set_aside_as: string;
+        };
+        RebuiltFilings: {
+            /** @description Those that were made again. */
+            files: components["schemas"]["RebuiltFile"][];
+        };
         Reconciliation: {
             /** @description Accounts that gave a complete answer, and those that did not, with why. */
             compared: string[];
@@ -4744,11 +4954,8 @@ export interface components {
             submissions: components["schemas"]["RegulatorySubmission"][];
         };
         RegulatorySubmission: {
-            /**
-             * @description CAT.
-             * @example CAT
-             */
-            regime: string;
+            /** @enum {string} */
+            regime: "CAT" | "OATS" | "MIFID-II";
             /**
              * Format: date
              * @description The submission file's date: 2026-11-15.
@@ -5280,6 +5487,14 @@ export interface components {
             /** @description added, removed or changed. */
             found: string;
         };
+        /** @description A record that no event of the audit log explains. */
+        UnexpectedFiling: {
+            record_id: string;
+            order_id: string;
+            type: string;
+            /** @description Who reported it. */
+            source: string;
+        };
         ValuedPosition: {
             symbol: string;
             /**
@@ -5294,6 +5509,16 @@ export interface components {
              * @description When the price was true, RFC 3339.
              */
             at: string;
+        };
+        VerifiedFile: {
+            /** @description Under the folder of filings. */
+            path: string;
+            /**
+             * @description IMAGE: what its records are, byte for byte.
+             * @enum {string}
+             */
+            state: "IMAGE" | "BEHIND" | "CHANGED" | "MISSING";
+            bytes: number;
         };
         WatchdogConfig: {
             watchdog: string;
@@ -5678,7 +5903,7 @@ export interface operations {
                         name: string;
                         roles: ("viewer" | "operator" | "risk_officer" | "admin" | "service")[];
                         /** @description What a machine's token is narrowed to; absent when the roles alone decide. */
-                        operations?: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
+                        operations?: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
                         /** @description The funds that a machine's token may speak of; absent for every fund, and for people. */
                         funds?: string[];
                         issuer: string;
@@ -5986,7 +6211,7 @@ export interface operations {
                     "application/json": {
                         request_id: string;
                         /** @enum {string} */
-                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
+                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
                         /** @description The person, machine or token that it is about. */
                         target: string;
                         /** @description Exactly what is signed. */
@@ -6257,7 +6482,7 @@ export interface operations {
                     "application/json": {
                         request_id: string;
                         /** @enum {string} */
-                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
+                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
                         /** @description The person, machine or token that it is about. */
                         target: string;
                         /** @description Exactly what is signed. */
@@ -6422,7 +6647,7 @@ export interface operations {
                     "application/json": {
                         request_id: string;
                         /** @enum {string} */
-                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
+                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
                         /** @description The person, machine or token that it is about. */
                         target: string;
                         /** @description Exactly what is signed. */
@@ -6494,7 +6719,7 @@ export interface operations {
                     "application/json": {
                         request_id: string;
                         /** @enum {string} */
-                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
+                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
                         /** @description The person, machine or token that it is about. */
                         target: string;
                         /** @description Exactly what is signed. */
@@ -6611,7 +6836,7 @@ export interface operations {
                     "application/json": {
                         request_id: string;
                         /** @enum {string} */
-                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
+                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
                         /** @description The person, machine or token that it is about. */
                         target: string;
                         /** @description Exactly what is signed. */
@@ -6663,7 +6888,7 @@ export interface operations {
                         token?: {
                             id: string;
                             name: string;
-                            operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
+                            operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
                             /** @description The funds that it may speak of; absent for every fund. */
                             funds?: string[];
                             /** @description The logins of NATS that speak for it. */
@@ -6985,7 +7210,7 @@ export interface operations {
                  */
                 "application/json": {
                     /** @enum {string} */
-                    action: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
+                    action: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
                     /** @description The action's own parameters, exactly as they will be sent; the proof opens only these. */
                     parameters: {
                         [key: string]: unknown;
@@ -10761,7 +10986,7 @@ export interface operations {
                  */
                 fund_id?: string;
                 /** @description Only of this regime. */
-                regime?: "CAT";
+                regime?: "CAT" | "OATS" | "MIFID-II";
                 /** @description Only of this submission date. */
                 date?: string;
                 /** @description Continue after this filing_id. */
@@ -10867,6 +11092,165 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    rebuildFilings: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "regime": "CAT",
+                 *       "fund_id": "alpha",
+                 *       "date": "2026-11-13",
+                 *       "reason": "the daily review"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @example CAT
+                     * @enum {string}
+                     */
+                    regime: "CAT" | "OATS" | "MIFID-II";
+                    /** @example alpha */
+                    fund_id: string;
+                    /**
+                     * Format: date
+                     * @description The submission date.
+                     * @example 2026-11-13
+                     */
+                    date: string;
+                    /**
+                     * @description Why, for the record.
+                     * @example the daily review
+                     */
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "files": [
+                     *         {
+                     *           "path": "entries/000",
+                     *           "state": "IMAGE",
+                     *           "set_aside_as": "text"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RebuiltFilings"];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    reconcileFilings: {
+        parameters: {
+            query: {
+                /** @example CAT */
+                regime: "CAT" | "OATS" | "MIFID-II";
+                /** @example alpha */
+                fund_id: string;
+                /**
+                 * @description The submission date.
+                 * @example 2026-11-20
+                 */
+                date: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "regime": "text",
+                     *       "fund_id": "alpha",
+                     *       "date": "2026-11-20",
+                     *       "expected": 1,
+                     *       "recorded": 1,
+                     *       "by_call": 1,
+                     *       "quarantined": 1,
+                     *       "not_reportable": 1,
+                     *       "before_enabled": 1,
+                     *       "pending": 1,
+                     *       "missing_count": 1,
+                     *       "missing": [
+                     *         {
+                     *           "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "event_type": "text",
+                     *           "event_at": "2026-11-17T14:30:00.000000Z"
+                     *         }
+                     *       ],
+                     *       "unexpected_count": 1,
+                     *       "unexpected": [
+                     *         {
+                     *           "record_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "type": "text",
+                     *           "source": "text"
+                     *         }
+                     *       ],
+                     *       "different_count": 1,
+                     *       "different": [
+                     *         {
+                     *           "record_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "type": "text",
+                     *           "record": "text",
+                     *           "expected": "text"
+                     *         }
+                     *       ],
+                     *       "repaired": 1,
+                     *       "audited_until": "2026-11-17T14:30:00.000000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FilingReconciliation"];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
     listFilingRecords: {
         parameters: {
             query?: {
@@ -10876,7 +11260,7 @@ export interface operations {
                  */
                 fund_id?: string;
                 /** @description Only of this regime. */
-                regime?: "CAT";
+                regime?: "CAT" | "OATS" | "MIFID-II";
                 /** @description Only of this submission date. */
                 date?: string;
                 /** @description Only of this order. */
@@ -10934,6 +11318,315 @@ export interface operations {
                      *     ]
                      */
                     "application/json": components["schemas"]["FiledRecord"][];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    repairFilings: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "regime": "CAT",
+                 *       "fund_id": "alpha",
+                 *       "date": "2026-11-13",
+                 *       "reason": "the daily review"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @example CAT
+                     * @enum {string}
+                     */
+                    regime: "CAT" | "OATS" | "MIFID-II";
+                    /** @example alpha */
+                    fund_id: string;
+                    /**
+                     * Format: date
+                     * @description The submission date.
+                     * @example 2026-11-13
+                     */
+                    date: string;
+                    /**
+                     * @description Why, for the record.
+                     * @example the daily review
+                     */
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "regime": "text",
+                     *       "fund_id": "alpha",
+                     *       "date": "2026-11-20",
+                     *       "expected": 1,
+                     *       "recorded": 1,
+                     *       "by_call": 1,
+                     *       "quarantined": 1,
+                     *       "not_reportable": 1,
+                     *       "before_enabled": 1,
+                     *       "pending": 1,
+                     *       "missing_count": 1,
+                     *       "missing": [
+                     *         {
+                     *           "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "event_type": "text",
+                     *           "event_at": "2026-11-17T14:30:00.000000Z"
+                     *         }
+                     *       ],
+                     *       "unexpected_count": 1,
+                     *       "unexpected": [
+                     *         {
+                     *           "record_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "type": "text",
+                     *           "source": "text"
+                     *         }
+                     *       ],
+                     *       "different_count": 1,
+                     *       "different": [
+                     *         {
+                     *           "record_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "type": "text",
+                     *           "record": "text",
+                     *           "expected": "text"
+                     *         }
+                     *       ],
+                     *       "repaired": 1,
+                     *       "audited_until": "2026-11-17T14:30:00.000000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FilingReconciliation"];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    reviewFilings: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "regime": "CAT",
+                 *       "fund_id": "alpha",
+                 *       "date": "2026-11-13",
+                 *       "reason": "the daily review"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @example CAT
+                     * @enum {string}
+                     */
+                    regime: "CAT" | "OATS" | "MIFID-II";
+                    /** @example alpha */
+                    fund_id: string;
+                    /**
+                     * Format: date
+                     * @description The submission date.
+                     * @example 2026-11-13
+                     */
+                    date: string;
+                    /**
+                     * @description Why, for the record.
+                     * @example the daily review
+                     */
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "reviewed_at": "2026-11-17T14:30:00.000000Z",
+                     *       "reviewed_by": "operator:duty",
+                     *       "reconciliation": {
+                     *         "regime": "text",
+                     *         "fund_id": "alpha",
+                     *         "date": "2026-11-20",
+                     *         "expected": 1,
+                     *         "recorded": 1,
+                     *         "by_call": 1,
+                     *         "quarantined": 1,
+                     *         "not_reportable": 1,
+                     *         "before_enabled": 1,
+                     *         "pending": 1,
+                     *         "missing_count": 1,
+                     *         "missing": [
+                     *           {
+                     *             "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *             "event_type": "text",
+                     *             "event_at": "2026-11-17T14:30:00.000000Z"
+                     *           }
+                     *         ],
+                     *         "unexpected_count": 1,
+                     *         "unexpected": [
+                     *           {
+                     *             "record_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *             "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *             "type": "text",
+                     *             "source": "text"
+                     *           }
+                     *         ],
+                     *         "different_count": 1,
+                     *         "different": [
+                     *           {
+                     *             "record_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *             "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *             "type": "text",
+                     *             "record": "text",
+                     *             "expected": "text"
+                     *           }
+                     *         ],
+                     *         "repaired": 1,
+                     *         "audited_until": "2026-11-17T14:30:00.000000Z"
+                     *       },
+                     *       "verification": {
+                     *         "regime": "text",
+                     *         "fund_id": "alpha",
+                     *         "date": "2026-11-20",
+                     *         "records": 1,
+                     *         "pending": 1,
+                     *         "files": [
+                     *           {
+                     *             "path": "entries/000",
+                     *             "state": "IMAGE",
+                     *             "bytes": 1
+                     *           }
+                     *         ],
+                     *         "finding_count": 1,
+                     *         "findings": [
+                     *           {
+                     *             "kind": "ENTRY_MISSING",
+                     *             "of": "text",
+                     *             "sentence": "The largest share of a fund that one position may be."
+                     *           }
+                     *         ],
+                     *         "audited_until": "2026-11-17T14:30:00.000000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FilingReview"];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    verifyFilings: {
+        parameters: {
+            query: {
+                /** @example CAT */
+                regime: "CAT" | "OATS" | "MIFID-II";
+                /** @example alpha */
+                fund_id: string;
+                /**
+                 * @description The submission date.
+                 * @example 2026-11-20
+                 */
+                date: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "regime": "text",
+                     *       "fund_id": "alpha",
+                     *       "date": "2026-11-20",
+                     *       "records": 1,
+                     *       "pending": 1,
+                     *       "files": [
+                     *         {
+                     *           "path": "entries/000",
+                     *           "state": "IMAGE",
+                     *           "bytes": 1
+                     *         }
+                     *       ],
+                     *       "finding_count": 1,
+                     *       "findings": [
+                     *         {
+                     *           "kind": "ENTRY_MISSING",
+                     *           "of": "text",
+                     *           "sentence": "The largest share of a fund that one position may be."
+                     *         }
+                     *       ],
+                     *       "audited_until": "2026-11-17T14:30:00.000000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FilingVerification"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -11482,7 +12175,7 @@ export interface operations {
                     "application/json": {
                         request_id: string;
                         /** @enum {string} */
-                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
+                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
                         /** @description The person, machine or token that it is about. */
                         target: string;
                         /** @description Exactly what is signed. */
@@ -11603,7 +12296,7 @@ export interface operations {
                     "application/json": {
                         request_id: string;
                         /** @enum {string} */
-                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
+                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
                         /** @description The person, machine or token that it is about. */
                         target: string;
                         /** @description Exactly what is signed. */
@@ -11655,7 +12348,7 @@ export interface operations {
                         token?: {
                             id: string;
                             name: string;
-                            operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
+                            operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
                             /** @description The funds that it may speak of; absent for every fund. */
                             funds?: string[];
                             /** @description The logins of NATS that speak for it. */
@@ -15925,7 +16618,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
+                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
                         /** @description The funds that it may speak of; absent for every fund. */
                         funds?: string[];
                         /** @description The logins of NATS that speak for it. */
@@ -15997,7 +16690,7 @@ export interface operations {
                     /** @description How the machine stands in records: `service:<name>`. */
                     name: string;
                     /** @description What the token may do, by the names of the table of authority. */
-                    operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
+                    operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
                     /** @description The funds that the token may speak of; every fund when absent. */
                     funds?: string[];
                     /** @description The logins of NATS that speak for the token: what they publish is its own. */
@@ -16050,7 +16743,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
+                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
                         /** @description The funds that it may speak of; absent for every fund. */
                         funds?: string[];
                         /** @description The logins of NATS that speak for it. */
@@ -16114,7 +16807,7 @@ export interface operations {
                     "application/json": {
                         request_id: string;
                         /** @enum {string} */
-                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
+                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
                         /** @description The person, machine or token that it is about. */
                         target: string;
                         /** @description Exactly what is signed. */
@@ -16199,7 +16892,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
+                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
                         /** @description The funds that it may speak of; absent for every fund. */
                         funds?: string[];
                         /** @description The logins of NATS that speak for it. */
@@ -16318,7 +17011,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
+                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
                         /** @description The funds that it may speak of; absent for every fund. */
                         funds?: string[];
                         /** @description The logins of NATS that speak for it. */
@@ -16382,7 +17075,7 @@ export interface operations {
                     "application/json": {
                         request_id: string;
                         /** @enum {string} */
-                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
+                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
                         /** @description The person, machine or token that it is about. */
                         target: string;
                         /** @description Exactly what is signed. */
@@ -17053,6 +17746,7 @@ export interface operations {
                      *         "sector": "technology",
                      *         "calendar": "us-equities",
                      *         "venue": "XNAS",
+                     *         "isin": "US0378331005",
                      *         "priced_by": [
                      *           "operator:duty"
                      *         ],

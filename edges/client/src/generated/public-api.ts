@@ -260,6 +260,7 @@ export interface components {
             sector: string;
             calendar: string;
             venue?: string;
+            isin?: string;
             priced_by?: string[];
             underlying?: string;
             /** Format: date */
@@ -890,6 +891,7 @@ export interface operations {
                      *         "sector": "technology",
                      *         "calendar": "us-equities",
                      *         "venue": "XNAS",
+                     *         "isin": "US0378331005",
                      *         "priced_by": [
                      *           "operator:duty"
                      *         ],

@@ -7,6 +7,7 @@ import { canonicalJson } from "../../../../core/audit/canonical/canonical-json.t
 import type { EntryRecord } from "../../../../core/audit/entry.ts";
 import { asHash, hexOfHash, type Sha256OfBytes } from "../../../../core/audit/hash.ts";
 import type { BusEvent, Claimed, Unread } from "../../../../ports/bus.ts";
+import { refusedSpeaker } from "../../../shared/foreign-intake.ts";
 import type { AppendRequest } from "../log/append-request.ts";
 import { fitActor, fitPayload, fitSubjectId } from "../log/event-data.ts";
 import type { Seal } from "../personal/sealing.ts";
@@ -46,11 +47,17 @@ export function requestOf(event: BusEvent, sha256: Sha256OfBytes, seal: Seal | u
         ? { payload: fitPayload(sealedPayload(event, subjectId, sha256, seal), sha256) }
         : unreadData(event.unread, rule.personal.length > 0, sha256)),
       source: event.source,
-      ...(event.login === undefined ? {} : { login: event.login }),
+      ...(event.login === undefined ? {} : { login: event.login, ...refusedData(event) }),
       subject: event.unread === undefined ? event.subject : fitSubjectId(event.subject, sha256),
       ...(event.claimed === undefined ? {} : claimedData(event.claimed, sha256)),
     },
   };
+}
+
+/** What a login says whose token is revoked, or does not name the fund, changes nothing anywhere, and its entry says so. */
+function refusedData(event: BusEvent): Readonly<Record<string, string>> {
+  const refused = event.unread === undefined ? refusedSpeaker(event) : undefined;
+  return refused === undefined ? {} : { refused: refused.code };
 }
 
 function claimedData({ source, at }: Claimed, sha256: Sha256OfBytes): Readonly<Record<string, string>> {

@@ -98,7 +98,11 @@ export interface Instrument {
   /** Whose prices of it count, the first before the others; empty: those that its venue names. */
   priced_by: string[];
   /** A decimal: how far its price may move at once before it has to be confirmed, as a fraction. Absent: risk.price_jump_max. */
-  price_jump_max?: string | undefined;
+  price_jump_max?:
+    | string
+    | undefined;
+  /** ISO 6166. */
+  isin?: string | undefined;
 }
 
 export interface FundStatus {
@@ -555,6 +559,7 @@ function createBaseInstrument(): Instrument {
     right: undefined,
     priced_by: [],
     price_jump_max: undefined,
+    isin: undefined,
   };
 }
 
@@ -607,6 +612,9 @@ export const Instrument: MessageFns<Instrument> = {
     }
     if (message.price_jump_max !== undefined) {
       writer.uint32(130).string(message.price_jump_max);
+    }
+    if (message.isin !== undefined) {
+      writer.uint32(138).string(message.isin);
     }
     return writer;
   },
@@ -750,6 +758,14 @@ export const Instrument: MessageFns<Instrument> = {
             }
 
             message.price_jump_max = reader.string();
+            continue;
+          }
+          case 17: {
+            if (tag !== 138) {
+              break;
+            }
+
+            message.isin = reader.string();
             continue;
           }
         }

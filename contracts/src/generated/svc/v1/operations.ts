@@ -36,7 +36,6 @@ export interface RegulatoryReceipt {
 }
 
 export interface RegulatorySubmission {
-  /** CAT. */
   regime: string;
   /** The submission file's date: 2026-11-15. */
   submission_date: string;

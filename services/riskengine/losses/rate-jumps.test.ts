@@ -1,9 +1,9 @@
-// What the engine makes of reference data at a start.
+// Rates that jump, over a start of the engine.
 import { expect, test } from "vitest";
-import type { Blocks } from "../../contracts/src/generated/svc/v1/riskengine.ts";
-import { format } from "../../contracts/src/instant.ts";
-import type { FxRate } from "../../contracts/src/records/reference.ts";
-import { type EngineLife, type RiskEngineFixture, riskEngineFixture } from "../../testkit/risk/service-fixture.ts";
+import type { Blocks } from "../../../contracts/src/generated/svc/v1/riskengine.ts";
+import { format } from "../../../contracts/src/instant.ts";
+import type { FxRate } from "../../../contracts/src/records/reference.ts";
+import { type EngineLife, type RiskEngineFixture, riskEngineFixture } from "../../../testkit/risk/service-fixture.ts";
 
 async function putRate({ outside, time, finish }: RiskEngineFixture, version: number, rate: string): Promise<void> {
   const at = time.clock.now();
