@@ -226,18 +226,16 @@ async function price(own: Liar, factors: readonly string[]): Promise<Complaint> 
 
 /**
  * So does the one whose prices count, of all that a fund trades, and treasury values by it; what it says next is the market's again. A step that a market might make
- * is believed, so it is none of those; of small ones there are eight at once.
+ * is believed, so it is none of those.
  */
-async function priceOfFeed(own: Liar, factors = [one(own, ["5", "100", "0.2", "0.01"])]): Promise<undefined> {
+async function priceOfFeed(own: Liar): Promise<undefined> {
   const { world } = own;
   const fund: Fund = one(own, funds);
+  const factor = decimal.parse(one(own, ["5", "100", "0.2", "0.01"]));
   for (const symbol of fund.symbols) {
-    let price = own.desk.priceOf(symbol);
-    for (const factor of factors) {
-      price = decimal.multiply(price, decimal.parse(factor), "half-even");
-      const payload = { symbol, price: decimal.format(price), source: "claimed", at: world.now() };
-      await world.publish(feed, { id: "p", subject: subjects.marketMarks, payload });
-    }
+    const price = decimal.format(decimal.multiply(own.desk.priceOf(symbol), factor, "half-even"));
+    const payload = { symbol, price, source: "claimed", at: world.now() };
+    await world.publish(feed, { id: "p", subject: subjects.marketMarks, payload });
   }
   await world.fixture.pass(20);
   if (fund.mode === "PAPER") await world.tellValue(fund);
@@ -365,16 +363,7 @@ export const lies: readonly Lie[] = [
   {
     name: "price-of-feed",
     sentence: "the one whose prices count says one that nobody trades at",
-    tell: (own) => priceOfFeed(own),
-  },
-  {
-    name: "price-in-steps",
-    sentence: "it goes there in steps that are each small",
-    tell: (own) =>
-      priceOfFeed(
-        own,
-        Array.from({ length: 8 }, () => "1.24"),
-      ),
+    tell: priceOfFeed,
   },
   { name: "fund-not-named", sentence: "a fill of a fund that its token does not name", tell: fundNotNamed },
   { name: "price-impossible", sentence: "a price of nothing or less", tell: (own) => price(own, ["0", "-1"]) },
