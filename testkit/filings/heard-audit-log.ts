@@ -1,6 +1,7 @@
 // An audit log that hears the bus as operations' does and writes the same entries, one after the other, into memory: for tests of what is derived from it.
 import { systemSha256OfBytes } from "../../adapters/system/signing.ts";
 import { format, type Instant } from "../../contracts/src/instant.ts";
+import { everySubject } from "../../contracts/src/subjects.ts";
 import { type Entry, makeEntry, readEntry } from "../../core/audit/entry.ts";
 import { makeGenesis } from "../../core/audit/genesis.ts";
 import type { AuditHead, AuditLog } from "../../ports/audit-log.ts";
@@ -32,7 +33,7 @@ export async function heardAuditLog(bus: Bus, now: () => Instant): Promise<Heard
       entries.flatMap(({ text }, sequence) => (isAbout(text, subjectId) ? [{ sequence, text, subjectId }] : [])),
     closedLogs: async () => [],
   };
-  await bus.subscribe({ name: "test.audit", subjects: ["svc.v1.>"], proved: true }, async (event) => {
+  await bus.subscribe({ name: "test.audit", subjects: [everySubject], proved: true }, async (event) => {
     const request = requestOf(event, systemSha256OfBytes, undefined);
     if (request === undefined) return;
     const { actor, action, subjectId, data } = request;

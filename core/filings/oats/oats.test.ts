@@ -33,14 +33,24 @@ const fields = (record: ReturnType<typeof made>): readonly string[] =>
 
 describe("an archive", () => {
   it("has new orders, routes and cancellations, each with the fields of its layout", () => {
-    const roe = sha256(JSON.stringify(["k", "NW"])).slice(0, 12).toUpperCase();
+    const roe = sha256(JSON.stringify(["k", "NW"]))
+      .slice(0, 12)
+      .toUpperCase();
     expect(fields(made("new_order"))).toEqual(
-      `#OE#,NW,N,${roe},,,ABCD,20261113000000,o-1,,,20261113093000,E,AAPL,SS,500,190.25,N,,DAY,,,,,,,,,,,,A,N,N,`.split(","),
+      `#OE#,NW,N,${roe},,,ABCD,20261113000000,o-1,,,20261113093000,E,AAPL,SS,500,190.25,N,,DAY,,,,,,,,,,,,A,N,N,`.split(
+        ",",
+      ),
     );
     expect(fields(made("order_routed", {}, began))).toHaveLength(18);
-    expect(fields(made("order_cancelled", {}, began)).slice(9)).toEqual(
-      ["AAPL", "20261113093000", "F", "500", "0", "F", ""],
-    );
+    expect(fields(made("order_cancelled", {}, began)).slice(9)).toEqual([
+      "AAPL",
+      "20261113093000",
+      "F",
+      "500",
+      "0",
+      "F",
+      "",
+    ]);
     expect(fields(made("order_cancelled", {}, began, { leaves_quantity: "1" }))[11]).toBe("P");
   });
 

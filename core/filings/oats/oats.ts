@@ -51,7 +51,15 @@ export function oatsRecordOf(
   const of = { event, orderId: shortId(event.order.order_id, sha256) };
   const began = known.order?.beganAt ?? event.at;
   const head: Fields = [
-    ...["#OE#", type, "N", hashOf(JSON.stringify([event.key, type]), roeLength, sha256), undefined, undefined, settings.mpid],
+    ...[
+      "#OE#",
+      type,
+      "N",
+      hashOf(JSON.stringify([event.key, type]), roeLength, sha256),
+      undefined,
+      undefined,
+      settings.mpid,
+    ],
     ...[`${catDate(easternDate(began))}000000`, of.orderId],
   ];
   const rest = { NW: newOrder, RT: route, CL: cancellation }[type](of);

@@ -65,11 +65,11 @@ export function filingChecks(parts: FilingParts, checks: FilingChecks): RpcServi
     name: "FilingChecks",
     handlers: {
       async ReconcileFilings(request: FilingDayRequest, call: RpcCall): Promise<FilingReconciliation> {
-        const day = await dayOf(parts, request);
+        const day = derivable(await dayOf(parts, request));
         return taking(async () => reconciliationOf(day, await reconcileAndTell(parts, asked(day, call)), 0));
       },
       async RepairFilings(request: FilingDayChange, call: RpcCall): Promise<FilingReconciliation | DeniedAnswer> {
-        const day = await dayOf(parts, request);
+        const day = derivable(await dayOf(parts, request));
         const reason = givenReason(request.reason);
         if (reason === "") return { denial: missingReason("Nothing was recorded") };
         return taking(async () => {
@@ -85,7 +85,7 @@ export function filingChecks(parts: FilingParts, checks: FilingChecks): RpcServi
         return taking(async () => verificationOf(day, await verifyDay(parts, asked(day, call))));
       },
       async ReviewFilings(request: FilingDayChange, call: RpcCall): Promise<FilingReview | DeniedAnswer> {
-        const day = await dayOf(parts, request);
+        const day = derivable(await dayOf(parts, request));
         const reason = givenReason(request.reason);
         if (reason === "") return { denial: missingReason("Nothing was reviewed") };
         return taking(() => review(parts, asked(day, call), call.identity.actor, reason));
@@ -108,6 +108,13 @@ async function dayOf({ ports }: FilingParts, request: FilingDayRequest): Promise
   const isKnown = funds.some((fund) => fund.fund_id === fundId);
   if (!isKnown) throw new Fault("INVALID_ARGUMENT", noSuchFund(fundId), { retry: "never" });
   return { regime, fundId, date };
+}
+
+/** What a regime wants of trades is not derived from the audit log. */
+function derivable(day: Day): Day {
+  if (day.regime.tradeMark === undefined) return day;
+  const sentence = `What ${day.regime.name} wants of trades is not derived from the audit log: verify holds its records against their entries.`;
+  throw new Fault("INVALID_ARGUMENT", sentence, { retry: "never" });
 }
 
 const targetOf = ({ regime, fundId, date }: Day): string => `${regime.name} ${fundId} ${date}`;

@@ -18,7 +18,7 @@ import { ownersOf } from "../../shared/order-owners.ts";
 import { fromRecord } from "../risk-queries-records.ts";
 import type { FilingParts } from "./filing-parts.ts";
 import { acceptedBy, recordTrades, withStanding } from "./hear-trades.ts";
-import { recordLife } from "./record-life.ts";
+import { type LifeToRecord, recordLife } from "./record-life.ts";
 import { decidedStep, lifeSubjects, stepsOfEvent } from "./steps-of-event.ts";
 
 /** The cursor's name. */
@@ -28,6 +28,8 @@ export const ordersSubscription = "operations.filings";
 const decisionsMax = 100;
 const stepsMax = 10_000;
 const partsMax = 10_000;
+/** A fund is switched on and off by restarts. */
+const switchesMax = 1_000;
 const behindMsMax = 60_000;
 
 interface HearingOrders {
@@ -44,10 +46,11 @@ export function hearOrders(parts: FilingParts, { bus, reader, touched }: Hearing
     const foreign = isForeign(event);
     const isBlock = event.subject === subjects.blockEnded.name;
     const heard = isBlock ? await acceptedBy(parts, event) : stepsOfEvent(event, foreign);
-    const kept = isBlock ? heard : await withStanding(parts, heard);
-    const fundId = kept[0]?.fundId ?? "";
+    const fundId = heard[0]?.fundId ?? "";
     const settings = ports.settings.filings?.funds[fundId];
-    if (settings === undefined || (foreign && !(await isTheirOwn(parts, event, kept)))) return;
+    // Before anything is waited for: a fill of somebody else's order is never booked.
+    if (settings === undefined || (foreign && !(await isTheirOwn(parts, event, heard)))) return;
+    const kept = isBlock ? heard : await withStanding(parts, heard);
     const reference = await reader.refresh();
     const fund = reference.funds.get(fundId);
     if (fund === undefined) return;
@@ -103,11 +106,11 @@ function hear(
   return ports.store.transact("filings.hear", async (unit) => {
     const [first] = kept;
     if (first === undefined) return [];
-    const switches = await unit.filingSteps.switches();
-    const on = enabledRegimes(enabled.fund).flatMap((regime) => {
-      const since = switches.find((one) => one.fundId === first.fundId && one.regime === regime.name && one.isEnabled);
-      return since === undefined ? [] : [{ regime, since: since.at }];
-    });
+    const on: Pick<LifeToRecord, "regime" | "switches">[] = [];
+    for (const regime of enabledRegimes(enabled.fund)) {
+      const switches = await unit.filingSteps.switchesOf(regime.name, first.fundId, switchesMax);
+      if (switches.at(-1)?.isEnabled === true) on.push({ regime, switches });
+    }
     if (on.length === 0) return [];
     for (const step of kept) await unit.filingSteps.keep(step);
     const made: FilingRecord[] = [];

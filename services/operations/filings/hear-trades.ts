@@ -1,5 +1,5 @@
 // The trades of orders that are heard: what a fill waits for is kept with it, and each is recorded once for the regimes that want trades.
-import { type Instant, parse } from "../../../contracts/src/instant.ts";
+import { parse } from "../../../contracts/src/instant.ts";
 import type { RiskBlockEnded } from "../../../contracts/src/records/block.ts";
 import { enabledRegimes } from "../../../core/filings/index.ts";
 import { eventsOfTrades } from "../../../core/filings/trades.ts";
@@ -11,7 +11,7 @@ import type { ReferenceView } from "../../reference/reference-view.ts";
 import type { FilingParts } from "./filing-parts.ts";
 import { blocksOf } from "./fill-standing.ts";
 import { recordEvent } from "./record-event.ts";
-import type { LifeToRecord } from "./record-life.ts";
+import { isEnabledAt, type LifeToRecord } from "./record-life.ts";
 
 const stepsMax = 10_000;
 /** Blocks of one fill are few, one for each cause. */
@@ -70,13 +70,14 @@ export async function recordTrades(
   unit: UnitOfWork,
   fundId: string,
   orderId: string,
-  life: LifeToRecord & { readonly since: Instant; readonly reference: Pick<ReferenceView, "funds" | "instruments"> },
+  life: LifeToRecord & { readonly reference: Pick<ReferenceView, "funds" | "instruments"> },
 ): Promise<readonly FilingRecord[]> {
-  const { regime, since, sha256, reference, ...rest } = life;
+  const { regime, switches, sha256, reference, ...rest } = life;
   if (regime.tradeMark === undefined) return [];
   const kept = await unit.filingSteps.ofOrder(fundId, orderId, stepsMax);
   const created = kept.find(({ step }) => step.kind === "created");
-  if (created === undefined || created.step.at < since) return [];
+  if (created === undefined) return [];
+  if (switches !== undefined && !isEnabledAt(switches, created.step.at)) return [];
   const made: FilingRecord[] = [];
   for (const event of eventsOfTrades(kept.map(({ step }) => step))) {
     if ((await unit.filings.ofEvent(regime.name, fundId, event.key)) !== undefined) continue;

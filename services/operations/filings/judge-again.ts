@@ -1,6 +1,7 @@
 // What was put aside because no record said how its order began is judged again, in the transaction that writes that beginning. What it was stays as it is; the
 // new record names it.
 import { parse } from "../../../contracts/src/instant.ts";
+import { parseJson } from "../../../contracts/src/parse-json.ts";
 import { type FundFilings, filedDetails, filedEventType, filedOrder } from "../../../contracts/src/records/filing.ts";
 import type { FilingRegime } from "../../../core/filings/regime.ts";
 import { beginnings, type HexSha256, type RegulatoryEvent } from "../../../core/filings/regulatory-event.ts";
@@ -42,7 +43,7 @@ export async function judgeWaiting(
 
 /** As its line among what was put aside says it. */
 function eventOf({ text, eventKey }: FilingRecord): RegulatoryEvent {
-  const line = JSON.parse(text) as Readonly<Record<string, unknown>>;
+  const line = parseJson(text) as Readonly<Record<string, unknown>>;
   return {
     type: filedEventType.parse(line["event_type"]),
     at: parse(String(line["at"])),

@@ -7,6 +7,7 @@
 //  4. Records of calls are counted; those of an order that order management published itself are named, because nobody can tell whether both are true.
 //  5. A record is made again from the settings that were in force when it was recorded. Corrections are not compared.
 import type { Instant } from "../../../contracts/src/instant.ts";
+import { parseJson } from "../../../contracts/src/parse-json.ts";
 import type { FundFilings } from "../../../contracts/src/records/filing.ts";
 import { beganAt, expectedLife, isBeforeEnabled, knownBy, knownOf } from "../../../core/filings/expected.ts";
 import type { FilingRegime } from "../../../core/filings/regime.ts";
@@ -179,7 +180,7 @@ async function judgeRow(look: Look, row: FilingRecord): Promise<void> {
 }
 
 function kindOf({ eventKey }: FilingRecord): "bus" | "call" | "other" {
-  const [kind] = JSON.parse(eventKey) as readonly unknown[];
+  const [kind] = parseJson(eventKey) as readonly unknown[];
   return kind === "bus" || kind === "call" ? kind : "other";
 }
 

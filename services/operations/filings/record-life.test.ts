@@ -97,6 +97,21 @@ describe("a fund that is enabled again", () => {
   });
 });
 
+describe("an order that began while its fund was enabled", () => {
+  it("is recorded when it is heard after the fund was switched off and on again", async () => {
+    const of = await opened();
+    await of.platform.pass(1_000);
+    await of.stop();
+    await of.create();
+    await of.platform.pass(1_000);
+    await of.start({});
+    await of.stop();
+    await of.start();
+    await of.move("ACCEPTED");
+    expect(records(of)).toEqual(["WRITTEN MENO o-1"]);
+  });
+});
+
 describe("an event at a moment when clocks or calendars are special", () => {
   it.each([
     // The hour that does not exist on the clocks of New York.

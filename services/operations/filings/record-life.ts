@@ -9,6 +9,7 @@ import { beginningOf, eventsOfLife } from "../../../core/filings/life.ts";
 import type { FilingRegime } from "../../../core/filings/regime.ts";
 import { beginnings } from "../../../core/filings/regulatory-event.ts";
 import type { FilingRecord } from "../../../ports/filing-records.ts";
+import type { FilingSwitch } from "../../../ports/filing-steps.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
 import type { FilingParts } from "./filing-parts.ts";
 import { judgeWaiting } from "./judge-again.ts";
@@ -18,8 +19,8 @@ export interface LifeToRecord {
   readonly regime: FilingRegime;
   readonly fund: FundFilings;
   readonly mode: FilingRecord["mode"];
-  /** Since when the fund is enabled; undefined for what is repaired, which leaves nothing out. */
-  readonly since: Instant | undefined;
+  /** When the fund was enabled and when it was not, the oldest first; undefined for what is repaired, which leaves nothing out. */
+  readonly switches: readonly FilingSwitch[] | undefined;
   readonly now: Instant;
   readonly sha256: FilingParts["sha256"];
 }
@@ -27,11 +28,15 @@ export interface LifeToRecord {
 /** An order has some steps; one with more is amended by a machine that does nothing else. */
 const stepsMax = 10_000;
 
+export function isEnabledAt(switches: readonly FilingSwitch[], at: Instant): boolean {
+  return switches.findLast((one) => one.at <= at)?.isEnabled === true;
+}
+
 export async function recordLife(
   unit: UnitOfWork,
   fundId: string,
   orderId: string,
-  { regime, since, ...given }: LifeToRecord,
+  { regime, switches, ...given }: LifeToRecord,
 ): Promise<readonly FilingRecord[]> {
   const kept = await unit.filingSteps.ofOrder(fundId, orderId, stepsMax);
   const steps = kept.map(({ step }) => step);
@@ -40,7 +45,7 @@ export async function recordLife(
   if (created === undefined || source === undefined) return [];
   const hasBegun = async (id: string): Promise<boolean> =>
     (await unit.filings.beginning(regime.name, fundId, id, beginnings)) !== undefined;
-  if (since !== undefined && created.at < since && !(await hasBegun(orderId))) return [];
+  if (switches !== undefined && !isEnabledAt(switches, created.at) && !(await hasBegun(orderId))) return [];
   const made: FilingRecord[] = [];
   for (const event of eventsOfLife(steps)) {
     if ((await unit.filings.ofEvent(regime.name, fundId, event.key)) !== undefined) continue;
@@ -49,7 +54,7 @@ export async function recordLife(
     // The whole is heard later: then this is read again.
     if (regime.hearsBeginnings && parent !== undefined && !(await hasBegun(parent))) break;
     const contentHash = given.sha256(JSON.stringify(event));
-    const toRecord = { ...given, event, contentHash, source, strategies: [], isRepair: since === undefined };
+    const toRecord = { ...given, event, contentHash, source, strategies: [], isRepair: switches === undefined };
     const recorded = await recordEvent(unit, regime, toRecord, given.sha256);
     if (!("record" in recorded)) continue;
     made.push(recorded.record, ...(await judgeWaiting(unit, regime, recorded.record, given)));

@@ -26,7 +26,7 @@ export async function repairDay(
           const kept = { fundId, orderId, source, step, ...(parentOrderId !== undefined && { parentOrderId }) };
           if (!pending.has(step.id)) await unit.filingSteps.keep(kept);
         }
-        const given = { regime, fund, mode, since: undefined, now: ports.clock.now(), sha256 };
+        const given = { regime, fund, mode, switches: undefined, now: ports.clock.now(), sha256 };
         return recordLife(unit, fundId, orderId, given);
       }),
     );

@@ -54,7 +54,7 @@ export async function verifyDay(parts: VerifyParts, of: Omit<DayToReconcile, "he
     if (entry === undefined && format(row.recordedAt) > until) pending += 1;
     else if (entry === undefined)
       tell("ENTRY_MISSING", row.recordId, `No entry of the audit log tells of ${row.recordId}.`);
-    else if (!isAsTold(row, entry, parts.sha256)) {
+    else if (!isAsAudited(row, entry, parts.sha256)) {
       tell("RECORD_CHANGED", row.recordId, `The record ${row.recordId} is not what its entry in the audit log says.`);
     }
   }
@@ -77,6 +77,6 @@ export async function verifyDay(parts: VerifyParts, of: Omit<DayToReconcile, "he
   return { records, pending, files, findings, findingCount, until };
 }
 
-function isAsTold(row: FilingRecord, entry: LoggedRecord, sha256: FilingParts["sha256"]): boolean {
+function isAsAudited(row: FilingRecord, entry: LoggedRecord, sha256: FilingParts["sha256"]): boolean {
   return entry.sha256 === sha256(row.text) && entry.line === row.line && entry.status === row.status;
 }
