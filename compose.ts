@@ -33,6 +33,7 @@ import { openTransport, type Transport } from "./adapters/transport/open-transpo
 import { identityUpstream } from "./adapters/upstreams/identity-upstream.ts";
 import { modelUpstream } from "./adapters/upstreams/model-upstream.ts";
 import { witnessesOf } from "./adapters/witness/configured-witnesses.ts";
+import { filingWorkHere } from "./compose/filing-work.ts";
 import { paperPorts } from "./compose/paper.ts";
 import { openPeers } from "./compose/peers.ts";
 import {
@@ -70,9 +71,15 @@ interface Composition {
 }
 
 /** The parts and whom each needs, in start order; the gateway comes last because it speaks for all of them. */
-export const plans: readonly { readonly name: PartName; readonly needs: readonly PartName[] }[] = [
+export const plans: readonly {
+  readonly name: PartName;
+  readonly needs: readonly PartName[];
+  readonly onRequest?: true;
+}[] = [
   ...services.map(({ name, needs }) => ({ name, needs })),
   { name: "gateway", needs: services.map((service) => service.name) },
+  // Once it is installed; what its death would cost is its own work.
+  { name: "bots", needs: ["gateway"], onRequest: true },
 ];
 
 export async function compose(
@@ -103,6 +110,10 @@ export async function compose(
       // Its routes and pages are much code that no other part needs to read.
       const { startGateway } = await import("./compose/gateway.ts");
       await startGateway(input, log, addresses, stops, ask, ending.signal);
+    }
+    if (input.parts.includes("bots")) {
+      const { startBots } = await import("./compose/bots.ts");
+      await startBots(input, log, stops);
     }
     return composition;
   } catch (error) {
@@ -143,14 +154,13 @@ async function startServices(
   const { paperPlace: place, leaseStore, close, openFeed, ...stored } = transport;
   stops.push(close);
   const { store, bus } = stored;
-  const opened = await openSecrets({ ...base.ports, configuration, dataFolder: input.dataFolder });
-  const secrets = auditedSecrets(opened, { ...base.ports, store, source: name });
-  stops.push(() => secrets.close());
+  const secrets = await secretsFor(input, { ...base.ports, store, source: name }, stops);
   const beginnings = await place.beginnings({ configuration, now: base.ports.clock.now() });
   // Only operations writes the audit log, and so only it keeps its anchors.
   const anchors = anchorsOf(configuration.audit, chosen.some(isOperations), log, configuration.database);
   stops.push(anchors.close);
   const paper = await paperPorts({ base: base.ports, input, place, chosen, beginnings }, stops);
+  const filingRoot = configuration.filings.dir ?? join(input.dataFolder, "filings");
   const tools = {
     ...hashing,
     signing: systemSigning(),
@@ -162,7 +172,8 @@ async function startServices(
     diskSpace: systemDiskSpace([input.dataFolder, ...input.databaseFolders]),
     eventFeed: feedFor(chosen, openFeed, stops),
     watchdogFile: statusFile(input.dataFolder, "watchdogs.json"),
-    filingFiles: filingFolder(configuration.filings.dir ?? join(input.dataFolder, "filings")),
+    filingFiles: filingFolder(filingRoot),
+    filingWork: filingWorkHere({ configuration, secrets, root: filingRoot }),
     ...paper,
     chat: openChat({ ...base.ports, configuration, secrets }),
     languageModel: await modelFor(chosen, input, base.ports.timers),
@@ -186,6 +197,18 @@ async function startServices(
     const around = { verifier, metrics: base.metrics, leaseStore, shared, tellRefusal: refused.tell, internals };
     await startService(service, ports, around, input, addresses, stops);
   }
+}
+
+/** The secrets of one process; what it changes of them is audited under its name. */
+async function secretsFor(
+  { configuration, dataFolder }: PartInput,
+  ports: Parameters<typeof auditedSecrets>[1] & Pick<Parameters<typeof openSecrets>[0], "timers" | "random">,
+  stops: Stops,
+) {
+  const opened = await openSecrets({ ...ports, configuration, dataFolder });
+  const secrets = auditedSecrets(opened, ports);
+  stops.push(() => secrets.close());
+  return secrets;
 }
 
 /** Only the risk engine asks one. */

@@ -19,7 +19,7 @@ import { spawnService } from "./adapters/system/service-process.ts";
 import { systemTimers } from "./adapters/system/timers.ts";
 import { tellConfiguration } from "./compose/configuration.ts";
 import { settingsFor } from "./compose/own-settings.ts";
-import { logFor, type PartInput, type PartName } from "./compose/shared.ts";
+import { handedOver, logFor, noBotsLogin, type PartInput, type PartName } from "./compose/shared.ts";
 import { httpUrls, isOpenlyReached } from "./compose/tls.ts";
 import { compose, plans } from "./compose.ts";
 import { Fault, messageOf } from "./contracts/src/fault.ts";
@@ -290,21 +290,31 @@ const startHere: Start = (configuration, foundation, { log }) => {
   };
 };
 
+const handOverBytes = 32;
 const startProcesses: Start = (configuration, foundation, ports, changed) => {
   const { lifecycle } = configuration;
   const entry = fileURLToPath(new URL("service-process.js", import.meta.url));
   const node = findNodeRuntime(ports.log);
   const addresses: Record<string, string> = {};
+  const handOver = Buffer.from(ports.random.bytes(handOverBytes)).toString("base64url");
+  const isChosen = (name: string): boolean => (configuration.services as readonly string[]).includes(name);
+  const canHaveBots = isChosen("gateway") && foundation.logins.targets?.bots !== undefined;
   const supervisor: Supervisor = createSupervisor({
     ...ports,
-    parts: plans.filter((plan) => configuration.services.includes(plan.name)),
+    parts: plans.filter(({ name }) => (name === "bots" ? canHaveBots : isChosen(name))),
     spawn: (name) =>
       spawnService({
         node,
         entry,
         name,
-        input: serviceInput(configuration, foundation, [name as PartName], addresses),
-        grant: (request) => supervisor.restart(request.parts),
+        input: {
+          ...serviceInput(configuration, foundation, [name as PartName], addresses),
+          ...(handedOver.includes(name) ? { handOver } : {}),
+        },
+        grant: (request) =>
+          request.request === "keep"
+            ? supervisor.keep(request.part, request.wanted)
+            : supervisor.restart(request.parts),
       }),
     startTimeoutMs: lifecycle.start_timeout_s * 1_000,
     stopGraceMs: lifecycle.drain_timeout_s * 750,
@@ -348,7 +358,8 @@ function serviceInput(
   const own = only === undefined || others.length > 0 ? undefined : foundation.logins.targets?.[only];
   const given = { configuration: settingsFor(parts, configuration), foundation, parts, addresses };
   const input = inputOn(own ?? foundation.database.app, own !== undefined, given);
-  return { ...input, clearText: allowedClearText(configuration) };
+  const lack = foundation.logins.targets?.bots === undefined ? { botsLack: noBotsLogin } : {};
+  return { ...input, clearText: allowedClearText(configuration), ...(parts.includes("gateway") ? lack : {}) };
 }
 
 interface Given {

@@ -5,8 +5,9 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openClient } from "../adapters/postgres/connection.ts";
-import { platformServices } from "../contracts/src/platform-services.ts";
+import { platformServices, storeProcesses } from "../contracts/src/platform-services.ts";
 import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts";
+import { operatorUrl } from "../testkit/login.ts";
 import { type PlainPostgres, startPlainPostgres } from "../testkit/plain-postgres.ts";
 import { eventually, type Platform, startPlatform, temporaryFolder } from "../testkit/platform.ts";
 import { quietLog } from "../testkit/quiet-log.ts";
@@ -103,7 +104,7 @@ describe("28.11: your own PostgreSQL", { timeout: 240_000 }, () => {
     await postgres.administer(...two);
     const printed = await refusal(start());
     const statements = [...printed.matchAll(/^ {2}(CREATE ROLE .*;)$/gm)].map(([, statement = ""]) => statement);
-    expect(statements).toHaveLength(platformServices.length);
+    expect(statements).toHaveLength(storeProcesses.length);
     await postgres.administer(
       ...statements.map((statement) =>
         statement.replace(/'a password for (\w+)'/, (_all, name) => `'${passwordOf(name)}'`),
@@ -118,6 +119,12 @@ describe("28.11: your own PostgreSQL", { timeout: 240_000 }, () => {
       Object.keys(logins)
         .toSorted()
         .map((login) => ({ login, ssl: true })),
+    );
+    // None of them is the repository bot's: all else runs, and it is said what to name.
+    expect(platform.runFile().processes).not.toHaveProperty("bots");
+    const url = operatorUrl(platform);
+    await eventually("health says what the bot lacks", async () =>
+      (await (await fetchOnNewConnection(`${url}/v1/healthz`)).text()).includes("PORTCULLIS_DATABASE_LOGINS_BOTS"),
     );
     platform.signal("SIGTERM");
     expect(await platform.exited).toEqual({ code: 0, signal: null });

@@ -5,6 +5,7 @@ import { run } from "../scripts/run.js";
 
 await run("portcullis", async () => {
   const entry = await ensureBundle("portcullis");
+  await ensureBundle("mind");
   buildWebAside();
   return entry;
 });

@@ -3,8 +3,8 @@
 import { hostname } from "node:os";
 import { basename, join } from "node:path";
 import { exposedHost } from "../adapters/configuration/checks/exposure-checks.ts";
-import { createHealthDirectory, type GrpcDirectory } from "../adapters/grpc/health-directory.ts";
-import { createRpcClient, type RpcClient } from "../adapters/grpc/rpc-client.ts";
+import type { GrpcDirectory } from "../adapters/grpc/health-directory.ts";
+import type { RpcClient } from "../adapters/grpc/rpc-client.ts";
 import type { HttpMount } from "../adapters/http/mount.ts";
 import { type HttpServer, type HttpServerOptions, serveHttp } from "../adapters/http/server.ts";
 import { cliClientId, scopes as embeddedScopes, webClientId } from "../adapters/identity/embedded/options.ts";
@@ -28,20 +28,20 @@ import { Fault } from "../contracts/src/fault.ts";
 import { subjects } from "../contracts/src/subjects.ts";
 import { gatewayRoutes } from "../edges/gateway/index.ts";
 import type { LoginFacts, Restarts, WebhookParts } from "../edges/gateway/parts.ts";
-import { type RunningMarketFeed, startMarketFeed } from "../edges/gateway/public/market-feed.ts";
-import { createStreamHub } from "../edges/gateway/stream/stream-hub.ts";
+import type { RunningMarketFeed } from "../edges/gateway/public/market-feed.ts";
 import { streamRoute } from "../edges/gateway/stream/stream-route.ts";
 import { deskPrefixes } from "../edges/web/desk-list.ts";
 import { deskPages } from "../edges/web/serve/desk-pages.ts";
 import type { EventFeed } from "../ports/event-feed.ts";
+import type { Githubbot } from "../ports/githubbot.ts";
 import type { Health } from "../ports/health.ts";
 import type { Route, SocketRoute } from "../ports/http.ts";
 import type { Log } from "../ports/log.ts";
 import type { Store } from "../ports/store.ts";
-import { services } from "../services/index.ts";
 import { takeLease } from "../services/shared/lease.ts";
 import type { Lease } from "../services/shared/service.ts";
-import { fundPolicies } from "./fund-policies.ts";
+import { openGithubbot } from "./githubbot.ts";
+import { reachServices } from "./reach-services.ts";
 import { type OpenReports, openReports } from "./report-schedules.ts";
 import { restartsOf } from "./restarts.ts";
 import { servedDocuments } from "./served-documents.ts";
@@ -57,7 +57,7 @@ import {
   untilEnding,
   worst,
 } from "./shared.ts";
-import { certificateOf, httpUrls, isOpenlyReached, localTarget, peerSecurityOf, rpcAddressOf } from "./tls.ts";
+import { certificateOf, httpUrls, isOpenlyReached, rpcAddressOf } from "./tls.ts";
 import { webhookParts } from "./webhook.ts";
 
 /**
@@ -126,30 +126,11 @@ export async function startGateway(
   const keeping = { configuration, dataFolder, development };
   const identity = await openGatewayIdentity({ ...ports, ...keeping, store, secrets, open: opened.open });
   stops.push(() => identity.close());
-  const targets = serviceTargets(input, addresses);
-  const security = peerSecurityOf(input, { ...ports, store }, "gateway", stops);
-  const credentials = () => identity.platformToken("gateway");
-  const directory = createHealthDirectory({ ...ports, targets, security, credentials });
-  stops.push(async () => directory.close());
-  const calls = createRpcClient({ targets, clock: ports.clock, security });
-  stops.push(async () => calls.close());
+  const reaching = { ...ports, store, identity, addresses };
+  const { targets, directory, calls, marketFeed, stream } = reachServices(input, reaching, stops);
   const restarts = restartsOf({ ...ports, store, ask });
-  const marketFeed = startMarketFeed({
-    ...ports,
-    services: calls,
-    ownToken: () => identity.platformToken("gateway"),
-    policies: fundPolicies(configuration),
-    expectedServices: Object.keys(targets),
-  });
-  stops.push(() => marketFeed.stop());
-  const stream = createStreamHub({
-    ...ports,
-    services: calls,
-    ownToken: () => identity.platformToken("gateway"),
-    marketFeed,
-  });
-  stops.push(() => stream.stop());
   const webhook = webhookParts(input, ports, { store, secrets });
+  const githubbot = await openGithubbot(input, { ...ports, store, secrets, ask }, stops);
   let lease: Lease | undefined;
   const own = { identity, services: calls, holder: () => lease?.incarnation };
   const reports = await openReports({ ...ports, ...own, store, secrets, configuration, dataFolder, addresses }, stops);
@@ -161,7 +142,19 @@ export async function startGateway(
       server?.health() ?? { status: "ok" },
       certificate?.health() ?? { status: "ok" },
     ]);
-  const asked = { doorHealth, directory, calls, restarts, events, marketFeed, store, webhook, reports, ending };
+  const asked = {
+    doorHealth,
+    directory,
+    calls,
+    restarts,
+    events,
+    marketFeed,
+    store,
+    webhook,
+    reports,
+    ending,
+    githubbot: githubbot.bot,
+  };
   const routes = routesOf(input, ports, identity, asked, Object.keys(targets), metrics, addresses);
   const refusals = doorReports(ports, store, stops);
   // Given back after the listeners have drained.
@@ -178,6 +171,7 @@ export async function startGateway(
   // Its health does not hang on the lease, unlike a service's: it has to answer while the store is away, to say so.
   lease = await takeLease("gateway", { host: hostname(), pid: process.pid }, { ...ports, store: leaseStore });
   reports.begin();
+  githubbot.begin();
   await untilFirstReport(marketFeed, ports);
 }
 
@@ -210,6 +204,7 @@ function routesOf(
     webhook,
     reports,
     ending,
+    githubbot,
   }: {
     readonly doorHealth: () => Health;
     readonly directory: GrpcDirectory;
@@ -221,6 +216,7 @@ function routesOf(
     readonly webhook: WebhookParts;
     readonly reports: OpenReports;
     readonly ending: AbortSignal;
+    readonly githubbot: Githubbot;
   },
   expectedServices: readonly string[],
   metrics: MetricsRegistry,
@@ -254,6 +250,7 @@ function routesOf(
     ...routePartsOf(identity),
     restarts,
     webhook,
+    githubbot,
     reports: reports.queue,
     reportSchedules: reports.scheduler,
     publicUrl,
@@ -366,16 +363,3 @@ const knowsNobody: Health = {
   status: "failing",
   complaint: "no service runs here and none is named: set PORTCULLIS_RPC_RISKENGINE and so on",
 };
-
-/** Where the gateway finds each service: those that run beside it, and those whose address is configured. */
-function serviceTargets(
-  input: PartInput,
-  addresses: Readonly<Record<string, string>>,
-): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    services.flatMap(({ name }) => {
-      const target = localTarget(name, input) ?? addresses[name] ?? rpcAddressOf(input, name);
-      return target === undefined ? [] : [[name, target]];
-    }),
-  );
-}

@@ -3,12 +3,12 @@
 
 import type { Configuration } from "../adapters/configuration/schema.ts";
 import { serverOf } from "../adapters/configuration/value-forms.ts";
-import { type PlatformService, platformServices } from "../contracts/src/platform-services.ts";
+import { platformServices, type StoreProcess } from "../contracts/src/platform-services.ts";
 
-const all: readonly PlatformService[] = platformServices;
+const all: readonly StoreProcess[] = platformServices;
 
 /** Every key that is secret or may carry credentials, and who needs it. */
-export const secretReaders: Readonly<Record<string, readonly PlatformService[]>> = {
+export const secretReaders: Readonly<Record<string, readonly StoreProcess[]>> = {
   "database.url": [],
   "database.app_url": [],
   "database.logins.riskengine": [],
@@ -17,6 +17,7 @@ export const secretReaders: Readonly<Record<string, readonly PlatformService[]>>
   "database.logins.treasury": [],
   "database.logins.research": [],
   "database.logins.gateway": [],
+  "database.logins.bots": [],
   "bus.url": all,
   "secrets.passphrase": all,
   "secrets.vault.addr": all,
@@ -24,12 +25,13 @@ export const secretReaders: Readonly<Record<string, readonly PlatformService[]>>
   "secrets.vault.role_id": all,
   "secrets.vault.secret_id": all,
   "telemetry.otlp_endpoint": all,
-  // Operations asks whether the provider answers and accepts the key; the gateway has the words of post-mortems written.
-  "language_model.api_key": ["riskengine", "operations", "gateway"],
+  // Operations asks whether the provider answers and accepts the key; the gateway has the words of post-mortems written, the
+  // repository bot has issues and changes read.
+  "language_model.api_key": ["riskengine", "operations", "gateway", "bots"],
   "audit.anchor_database_url": ["operations"],
 };
 
-export function settingsFor(services: readonly PlatformService[], configuration: Configuration): Configuration {
+export function settingsFor(services: readonly StoreProcess[], configuration: Configuration): Configuration {
   const copy = structuredClone(configuration) as Record<string, unknown>;
   for (const [path, readers] of Object.entries(secretReaders)) {
     if (!services.some((service) => readers.includes(service))) remove(copy, path.split("."));

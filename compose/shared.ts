@@ -15,7 +15,7 @@ import type { Log } from "../ports/log.ts";
 import type { ProcessGroup } from "../services/shared/process-group.ts";
 import type { ServiceName } from "../services/shared/service.ts";
 
-export type PartName = ServiceName | "gateway";
+export type PartName = ServiceName | "gateway" | "bots";
 
 /** Everything a part needs to know; plain data, because it travels to child processes. */
 export interface PartInput {
@@ -34,9 +34,20 @@ export interface PartInput {
   readonly development: boolean;
   /** The keys that allow clear text to other machines, of connections that use it; the start knows all of them. */
   readonly clearText?: readonly string[];
+  /** By which the bots prove to the gateway who they are, over a socket of the runtime folder; nobody else is told. */
+  readonly handOver?: string;
+  /** Why the bots do not run here, and what would change it; undefined where they can. */
+  readonly botsLack?: string;
   /** Addresses that are known already: of parts that run elsewhere, and of our own after a restart on port 0. */
   readonly addresses: Readonly<Record<string, string>>;
 }
+
+/** Those that are told by which secret the bots prove themselves. */
+export const handedOver: readonly string[] = ["gateway", "bots"];
+
+export const noBotsLogin =
+  "the repository bot does not run, because it has no database login of its own: let an administrator make one and name it in database.logins.bots " +
+  "(PORTCULLIS_DATABASE_LOGINS_BOTS=postgres://LOGIN:PASSWORD@HOST:PORT/DATABASE), then start again";
 
 export type Stops = (() => Promise<void>)[];
 

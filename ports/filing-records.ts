@@ -29,8 +29,14 @@ interface FilingMistakeRow {
 
 export interface FilingRecord extends FilingFile {
   readonly recordId: string;
-  /** Its place in the file. */
+  /** Its place among the day's lines. */
   readonly line: number;
+  /** Of the submission file that its line is a part of; 1 of what is put aside. */
+  readonly number: number;
+  /** Bytes of that file up to the end of its line; 0 of what is put aside. */
+  readonly endsAt: number;
+  /** How the record is called where it is handed in; a correction carries the name of what it corrects. */
+  readonly reference?: string | undefined;
   /** Names the event over all sources of its fund. */
   readonly eventKey: string;
   /** Of what was reported, to tell the same event from another under its name. */
@@ -69,10 +75,12 @@ export interface FilingQuery {
   readonly countMax: number;
 }
 
-/** What a day's files hold. */
+/** What one of a day's files holds. */
 export interface FilingDaySum extends FilingDay {
+  readonly number: number;
   readonly mode: "LIVE" | "PAPER";
   readonly written: number;
+  /** Of those that nobody has judged again or dismissed. */
   readonly quarantined: number;
   readonly late: number;
   /** When the earliest of its events happened. */
@@ -83,8 +91,8 @@ export interface FilingDayQuery {
   readonly regime?: RegimeName;
   readonly fundId?: string;
   readonly date?: string;
-  /** From behind this one on, in the order of regime, fund and date. */
-  readonly after?: FilingDay;
+  /** From behind this one on, in the order of regime, fund, date and number. */
+  readonly after?: FilingDay & { readonly number: number };
   readonly countMax: number;
 }
 
@@ -105,8 +113,22 @@ export interface FilingRecords {
   firstSource(fundId: string, orderId: string): Promise<string | undefined>;
   /** How many lines a file has. */
   lineCount(file: FilingFile): Promise<number>;
+  /** Of those that are written the last of its day. */
+  last(day: FilingDay): Promise<FilingRecord | undefined>;
   /** So many lines of a file from this one on, without their ends. */
   lines(file: FilingFile, from: number, countMax: number): Promise<readonly string[]>;
+  /** The same of the submission file with that number, counted from its own first line. */
+  linesOfNumber(
+    day: FilingDay & { readonly number: number },
+    from: number,
+    countMax: number,
+  ): Promise<readonly string[]>;
+  /** The first line of the submission file with that number, and how many it has; undefined while it has none. */
+  range(
+    day: FilingDay & { readonly number: number },
+  ): Promise<{ readonly fromLine: number; readonly count: number; readonly mode: "LIVE" | "PAPER" } | undefined>;
+  /** Those that carry this name, the newest last. */
+  called(regime: RegimeName, reference: string): Promise<readonly FilingRecord[]>;
   find(recordId: string): Promise<FilingRecord | undefined>;
   list(query: FilingQuery): Promise<readonly FilingRecord[]>;
   days(query: FilingDayQuery): Promise<readonly FilingDaySum[]>;

@@ -138,6 +138,23 @@ export interface Intake {
   refuse(refused: IntakeRefusal): Promise<HttpAnswer>;
 }
 
+/** Is shown the body's bytes as they come. */
+export interface BytesReader {
+  take(piece: Uint8Array): void;
+}
+
+/** For a route that judges the bytes of its body, and is handed the reader that saw them as its body. */
+export interface ByteIntake {
+  /** Exactly this many pass, declared or chunked. */
+  readonly bodyBytesMax: number;
+  /** From the head of a request to its answer; nobody waits longer. */
+  readonly answerMsMax: number;
+  /** Asked before a byte of the body is read; an answer turns the caller away. */
+  admits(caller: IntakeCaller): HttpAnswer | undefined;
+  begin(caller: IntakeCaller): Promise<BytesReader>;
+  refuse(status: 400 | 408 | 413 | 415 | 503): HttpAnswer;
+}
+
 /** "events" is a stream of text/event-stream; the others are what they say. */
 type AnswerForm = "text" | "html" | "css" | "bytes" | "events";
 
@@ -163,6 +180,8 @@ export interface Route {
   readonly attemptsPerMinuteMax?: number;
   /** Its body is JSON, sent as application/json or as text/plain, and refused in the route's own words. */
   readonly intake?: Intake;
+  /** Its body is bytes, of the type application/json, that are judged before anything is made of them; it has no schema. */
+  readonly byteIntake?: ByteIntake;
   /** Of the public listener: what a request costs of the tokens that its address has, over all such routes. */
   readonly publicCost?: number;
   /** Its answer's ETag is a version: a GET may be asked whether it changed, a PUT may be bound to one by If-Match. */

@@ -120,8 +120,20 @@ export interface TradingViewFundSettings {
   readonly onMismatch: "flag" | "refuse";
 }
 
+/** How a regime's files reach the regulator. */
+export interface RegimeSettings {
+  readonly environment: "test" | "production";
+  readonly transport: "none" | "folder" | "sftp";
+  /** HH:MM on the regime's own clock. */
+  readonly uploadAt: string;
+  /** Whether a second file goes with each. */
+  readonly hasMetaFile: boolean;
+}
+
 /** What is reported to regulators; a fund that is not in it reports nothing. */
 export interface FilingSettings {
+  /** By the regime; one without its own is handed in by people alone. */
+  readonly regimes?: Readonly<Record<string, RegimeSettings | undefined>>;
   readonly funds: Readonly<Record<string, FundFilings>>;
 }
 

@@ -18,10 +18,12 @@ import type { ReferenceKind } from "../contracts/src/records/reference.ts";
 import type { Subject } from "../contracts/src/subject.ts";
 import type { AuditAnewRecords } from "./audit-anew.ts";
 import type { AuditStandingRecords } from "./audit-standing.ts";
+import type { BotRecords } from "./bot-records.ts";
 import type { CorporateActionRecords } from "./corporate-actions.ts";
 import type { DrillRecords } from "./drill-records.ts";
 import type { FilingRecords } from "./filing-records.ts";
 import type { FilingStepRecords } from "./filing-steps.ts";
+import type { FilingSubmissions } from "./filing-submissions.ts";
 import type { FirstSeenRecords } from "./first-seen.ts";
 import type { FlattenRecords } from "./flatten-records.ts";
 import type { ForeignRecords } from "./foreign-records.ts";
@@ -214,6 +216,7 @@ export interface UnitOfWork {
   readonly market: MarketRecords;
   readonly filings: FilingRecords;
   readonly filingSteps: FilingStepRecords;
+  readonly filingSubmissions: FilingSubmissions;
   readonly research: ResearchRecords;
   readonly corporateActions: CorporateActionRecords;
   readonly stops: StopRecords;
@@ -231,6 +234,7 @@ export interface UnitOfWork {
   readonly reports: ReportRecords;
   readonly unauditedChanges: UnauditedChangeRecords;
   readonly reportRuns: ReportRunRecords;
+  readonly bots: BotRecords;
   readonly foreign: ForeignRecords;
 }
 

@@ -22,7 +22,9 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 
 /** Each bundle is one folder under dist/ with its entry points; shared code is split into chunks. */
 const bundles = {
-  portcullis: ["main.ts", "supervisor/service-process.ts", "compose/report-process.ts"],
+  portcullis: ["main.ts", "supervisor/service-process.ts", "compose/report-process.ts", "compose/filing-process.ts"],
+  // One file without chunks: a mind of the repository bot may read that and nothing else.
+  mind: ["compose/bot-mind.ts"],
   bench: [
     "bench/main.ts",
     "bench/check-order/check-order-server.ts",
@@ -110,6 +112,8 @@ function nodeOptions(name) {
       "playwright-core",
       "vitest",
       "tsx",
+      "bzip2-wasm",
+      "ssh2",
     ],
     // Ink's own, for its developers: never asked for here, and whoever installs ctl has none.
     alias: { "react-devtools-core": "node:module" },

@@ -120,7 +120,7 @@ const isGiven = (option, name) => Object.hasOwn(option, name) && option[name] !=
 function typeOf(place, field) {
   const { fieldKind, listKind } = field;
   const kind = fieldKind === "list" ? listKind : fieldKind;
-  if (kind === "map") return { type: "map" };
+  if (kind === "map") return { type: "map", ...(field.scalar === ScalarType.STRING && { ofTexts: true }) };
   if (kind === "enum") {
     const named = field.enum.values.map(({ name }) => name).filter((name) => !name.endsWith("_UNSPECIFIED"));
     return { type: "word", values: named };

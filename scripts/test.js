@@ -27,7 +27,7 @@ const broughtNode = join(root, "node_modules", ".bin", "node");
 const testedNode = existsSync(broughtNode) ? broughtNode : process.execPath;
 
 // Every platform and ctl that a test starts asks for them: built here, they are not built by several at once.
-for (const name of ["portcullis", "ctl", "web"]) {
+for (const name of ["portcullis", "mind", "ctl", "web"]) {
   await ensureBundle(name).catch((error) => console.error(`${name} could not be built: ${error.message}`));
 }
 trimTransforms();

@@ -9,7 +9,7 @@ import { simulate } from "./simulate.ts";
 const found: Readonly<Record<string, readonly [seed: number, ...invariants: string[]]>> = {
   "skip-epoch-check": [18, "routed_with_approval"],
   "free-on-timeout": [7, "reserved_while_alive", "worst_case_within_envelope"],
-  "net-pending": [38, "worst_case_within_envelope"],
+  "net-pending": [38, "worst_case_within_envelope", "exits_are_proven"],
   "drop-outbox-row": [1, "changes_are_audited", "one_life", "position_is_sum_of_fills"],
   "lose-one-booking": [1, "fills_reach_every_book"],
   "fire-stop-twice": [1, "stops_exit_once"],

@@ -24,6 +24,7 @@ import { memoryAuditLog } from "../testkit/memory/audit-log.ts";
 import { type AuditTables, auditTables } from "../testkit/memory/audit-tables.ts";
 import { memoryBus } from "../testkit/memory/bus.ts";
 import { memoryFilingFiles } from "../testkit/memory/filing-files.ts";
+import { memoryFilingWork } from "../testkit/memory/filing-work.ts";
 import { askInProcess } from "../testkit/memory/in-process-peers.ts";
 import { type CodeTables, enrol, memoryOneTimeCodes } from "../testkit/memory/one-time-codes.ts";
 import { memoryReferenceData } from "../testkit/memory/reference-data.ts";
@@ -220,6 +221,7 @@ export function platform(options: PlatformOptions): Platform {
       databaseCare: undefined,
       watchdogFile: undefined,
       filingFiles: memoryFilingFiles(),
+      filingWork: memoryFilingWork({ files: memoryFilingFiles() }).work,
       upstreams: [],
       chat: silentChat,
       settings,

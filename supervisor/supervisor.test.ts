@@ -1,4 +1,4 @@
-// The supervisor's six invariants, on pretended processes and real timers made short.
+// The supervisor's seven invariants, on pretended processes and real timers made short.
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../adapters/system/clock.ts";
 import type { FromService, PartExit, PartProcess } from "../adapters/system/service-process.ts";
@@ -66,13 +66,14 @@ function fixture(
   behave: (name: string, part: FakeService, count: number) => void = (_, part) =>
     part.say({ type: "ready", addresses: {} }),
   clock: Clock = systemClock(),
+  chosen: readonly PartPlan[] = plans,
 ): Fixture {
   const trace: string[] = [];
   const parts = new Map<string, FakeService>();
   const counts = new Map<string, number>();
   let pid = 100;
   const supervisor = createSupervisor({
-    parts: plans,
+    parts: chosen,
     spawn: (name) => {
       trace.push(`spawn ${name}`);
       pid += 1;
@@ -266,6 +267,47 @@ describe("the supervisor", () => {
     }
     await supervisor.stop();
     expect(shares).toEqual([17, 17, 17]);
+  });
+
+  const withBots: readonly PartPlan[] = [...plans, { name: "bots", needs: ["gateway"], onRequest: true }];
+
+  test("invariant 7: a part on request starts when it is asked for, once, is kept up, and ends when it is not wanted", async () => {
+    const { trace, parts, supervisor } = fixture(undefined, systemClock(), withBots);
+    await supervisor.start();
+    expect(trace).not.toContain("spawn bots");
+    expect(supervisor.parts().map(({ name }) => name)).not.toContain("bots");
+    await supervisor.keep("bots", true);
+    await supervisor.keep("bots", true);
+    await until(() => supervisor.parts().some(({ name, ready }) => name === "bots" && ready));
+    const first = parts.get("bots");
+    first?.end({ code: null, signal: "SIGKILL" });
+    await until(
+      () => parts.get("bots") !== first && supervisor.parts().some(({ name, ready }) => name === "bots" && ready),
+    );
+    await supervisor.keep("bots", false);
+    await until(() => !supervisor.parts().some(({ name }) => name === "bots"));
+    await supervisor.keep("bots", true);
+    await until(() => trace.filter((line) => line === "spawn bots").length === 3);
+    await supervisor.stop();
+    expect(parts.get("bots")?.stopRequested()).toBe(true);
+    await expect(supervisor.keep("oms", false)).rejects.toMatchObject({ code: "NOT_FOUND" });
+  });
+
+  test("invariant 7: one that cannot start ends nobody, and is tried again", async () => {
+    const { trace, supervisor } = fixture(
+      (name, part, count) => {
+        if (name === "bots" && count < 3) part.end({ code: 1, signal: null });
+        else part.say({ type: "ready", addresses: {} });
+      },
+      systemClock(),
+      withBots,
+    );
+    await supervisor.start();
+    await supervisor.keep("bots", true);
+    await until(() => supervisor.parts().some(({ name, ready }) => name === "bots" && ready));
+    expect(trace.filter((line) => line === "spawn bots")).toHaveLength(3);
+    expect(supervisor.parts()).toHaveLength(4);
+    await supervisor.stop();
   });
 
   test("a circle of needs is refused", () => {

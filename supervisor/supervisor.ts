@@ -10,6 +10,7 @@
 //     is one restart. A part that dies at that moment is back like any other. A service that does not come back ends the restart, not the platform.
 //  6. `stop` ends every part within one grace period for all of them, whatever they are doing, also while one is being
 //     restarted: each group gets its share of what is left, so that a part that hangs does not cost the others their drain.
+//  7. A part that is started on request is started and ended when somebody asks, is kept up like any other meanwhile, and never ends the platform.
 
 import type { FromService, PartExit, PartProcess } from "../adapters/system/service-process.ts";
 import { Fault, messageOf } from "../contracts/src/fault.ts";
@@ -20,6 +21,8 @@ import type { Timers } from "../ports/timers.ts";
 export interface PartPlan {
   readonly name: string;
   readonly needs: readonly string[];
+  /** Not started before somebody asks. */
+  readonly onRequest?: true;
 }
 
 interface SupervisorOptions {
@@ -57,6 +60,8 @@ export interface Supervisor {
   stop(): Promise<void>;
   /** Resolves when every one of these is ready again, with how long each took; rejects with SERVICE_START_FAILED when one stays down. */
   restart(names: readonly string[]): Promise<readonly RestartedService[]>;
+  /** Starts a part on request, or ends it; asking twice is asking once. Nobody waits until it is ready. */
+  keep(name: string, wanted: boolean): Promise<void>;
   parts(): readonly PartState[];
 }
 
@@ -76,6 +81,9 @@ interface Slot {
   addresses: Readonly<Record<string, string>>;
   /** Set while somebody wants it started anew; with why when it stays down. */
   wanted: ((down?: string) => void) | undefined;
+  /** Of a part on request: whether somebody wants it, and what keeps it up. */
+  kept: boolean;
+  living: Promise<void> | undefined;
 }
 
 export function createSupervisor(options: SupervisorOptions): Supervisor {
@@ -89,6 +97,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       youngDeaths: 0,
       addresses: {},
       wanted: undefined,
+      kept: plan.onRequest !== true,
+      living: undefined,
     }),
   );
   const stopping = new AbortController();
@@ -98,6 +108,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   });
 
   const parts = () => slots.filter((slot) => slot.process !== undefined).map(stateOf);
+  const isOver = ({ kept }: Slot): boolean => stopping.signal.aborted || !kept;
+  const atStart = slots.filter(({ plan }) => plan.onRequest !== true);
 
   async function bringUp(slot: Slot): Promise<void> {
     const process = options.spawn(slot.plan.name);
@@ -142,7 +154,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       slot.ready = false;
       slot.process = undefined;
       options.changed(parts());
-      if (stopping.signal.aborted) return;
+      if (isOver(slot)) return;
       if (slot.wanted !== undefined && (await broughtBack(slot))) continue;
       const diedYoung = options.clock.now() - slot.readySinceUs < options.steadyMs * 1_000;
       slot.youngDeaths = diedYoung ? slot.youngDeaths + 1 : 0;
@@ -171,7 +183,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       else options.log.error("a part ended and is started again", { part: name, ended: why });
       const waitMs = isDown ? options.backoffMaxMs * downFactor : backoffMs(slot.youngDeaths + failures, options);
       await options.timers.sleep(waitMs, stopping.signal);
-      if (stopping.signal.aborted) return;
+      if (isOver(slot)) return;
       try {
         await bringUp(slot);
         slot.restarts += 1;
@@ -179,7 +191,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
         return;
       } catch (error) {
         why = messageOf(error);
-        if (stopping.signal.aborted) return;
+        if (isOver(slot)) return;
       }
     }
   }
@@ -197,7 +209,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   const keepers: Promise<void>[] = [];
 
   async function start(): Promise<void> {
-    for (const level of inLevels(slots)) {
+    for (const level of inLevels(atStart)) {
       if (stopping.signal.aborted) return;
       const results = await Promise.allSettled(level.map(bringUpFirst));
       const failed = results.find((result) => result.status === "rejected");
@@ -206,7 +218,35 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
         throw failed.reason;
       }
     }
-    keepers.push(...slots.map((slot) => keepUp(slot).catch((error: unknown) => giveUp(brokenKeeper(slot, error)))));
+    keepers.push(...atStart.map((slot) => keepUp(slot).catch((error: unknown) => giveUp(brokenKeeper(slot, error)))));
+  }
+
+  /** Invariant 7. */
+  async function live(slot: Slot): Promise<void> {
+    try {
+      await bringUp(slot);
+    } catch (error) {
+      if (isOver(slot)) return;
+      await restart(slot, messageOf(error));
+    }
+    await keepUp(slot);
+  }
+
+  async function keep(name: string, wanted: boolean): Promise<void> {
+    const slot = slots.find(({ plan }) => plan.name === name && plan.onRequest === true);
+    if (slot === undefined) throw new Fault("NOT_FOUND", `no part on request is called ${name}`, { retry: "never" });
+    if (slot.kept === wanted || stopping.signal.aborted) return;
+    slot.kept = wanted;
+    if (!wanted) {
+      await slot.process?.stop(options.stopGraceMs);
+      return;
+    }
+    const before = slot.living ?? Promise.resolve();
+    slot.living = before
+      .then(() => (isOver(slot) ? undefined : live(slot)))
+      .catch((error: unknown) =>
+        options.log.error("a part on request is not kept up", { part: name, error: messageOf(error) }),
+      );
   }
 
   let restarting: Promise<readonly RestartedService[]> | undefined;
@@ -245,13 +285,14 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       const shareMs = leftMs / (levels.length - index);
       await Promise.all(level.map((slot) => slot.process?.stop(shareMs)));
     }
-    await Promise.all(keepers);
+    await Promise.all([...keepers, ...slots.map(({ living }) => living)]);
   }
 
   return {
     start,
     stop,
     gaveUp,
+    keep,
     parts,
     restart: (names) => {
       restarting ??= restartAll(names).finally(() => {

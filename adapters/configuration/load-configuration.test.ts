@@ -137,7 +137,8 @@ describe("complaints", () => {
       {
         path: "http.prot",
         value: "8080",
-        expected: "a known key: host, port, public_port, base_url, public_rate_per_s, public_burst, trusted_proxies",
+        expected:
+          "a known key: host, port, public_port, base_url, public_url, public_rate_per_s, public_burst, trusted_proxies",
         where: "p.yaml:2",
         suggestion: "http.port",
       },
@@ -165,7 +166,7 @@ describe("complaints", () => {
     const byPath = (left: { path: string }, right: { path: string }) => (left.path < right.path ? -1 : 1);
     expect(found.toSorted(byPath)).toEqual(wanted.toSorted(byPath));
     expect(complaintLine(found.find(({ path }) => path === "http.prot") ?? raise())).toBe(
-      "http.prot (p.yaml:2): found 8080, expected a known key: host, port, public_port, base_url, public_rate_per_s, public_burst, trusted_proxies; did you mean http.port?",
+      "http.prot (p.yaml:2): found 8080, expected a known key: host, port, public_port, base_url, public_url, public_rate_per_s, public_burst, trusted_proxies; did you mean http.port?",
     );
   });
 

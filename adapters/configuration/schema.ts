@@ -22,6 +22,7 @@ import {
   isHostAndPort,
   isHttpUrl,
   isPostgresUrl,
+  isTlsUrl,
   isVaultAddress,
 } from "./value-forms.ts";
 import { brokerExitReconciler, chat, drills, syntheticStop } from "./workers-section.ts";
@@ -52,6 +53,12 @@ const http = section({
     environment: "PORTCULLIS_BASE_URL",
     expected: "a URL such as https://portcullis.example, without a path, credentials or query",
     whenAbsent: "`http.host` and `http.port`",
+  }),
+  public_url: key(z.string().refine(isBaseUrl).optional(), {
+    sentence: "The address under which programs outside reach the public port, for example GitHub's deliveries.",
+    environment: "PORTCULLIS_PUBLIC_URL",
+    expected: "a URL such as https://hooks.portcullis.example, without a path, credentials or query",
+    whenAbsent: "none; needed to install the repository bot",
   }),
   public_rate_per_s: key(whole(0, 1_000_000).default(20), {
     sentence: "Requests a second that one address may make of the public market data; 0 sets no limit.",
@@ -143,6 +150,7 @@ const database = section({
     treasury: login("treasury"),
     research: login("research"),
     gateway: login("gateway"),
+    bots: login("bots"),
   }).prefault({}),
   ca_file: key(path().optional(), {
     sentence:
@@ -274,6 +282,11 @@ const fund = section({
 const cost = (sentence: string) => key(usd().optional(), { sentence, whenAbsent: "not an expensive action" });
 
 const githubBot = section({
+  api_url: key(z.string().refine(isTlsUrl).default("https://api.github.com"), {
+    sentence: "Where GitHub's API answers: another one for GitHub Enterprise Server.",
+    environment: "PORTCULLIS_GITHUB_API_URL",
+    expected: "a URL that begins with https://; http:// only to this machine",
+  }),
   daily_usd: key(usd().default(5), { sentence: "What the repository bot may spend a day, in USD." }),
   per_repo_daily_cap: key(usd().default(1), { sentence: "What it may spend a day on one repository, in USD." }),
   expensive_actions: section({
@@ -281,6 +294,14 @@ const githubBot = section({
     code_reviewer: cost("Cost of one action of the code reviewer, in USD."),
     bug_fixer: key(usd().default(0.2), { sentence: "Cost of one action of the bug fixer, in USD." }),
   }).prefault({}),
+});
+
+const bots = section({
+  isolation: key(z.enum(["best", "namespaces"]).default("best"), {
+    sentence:
+      "How what reads hostile text is kept apart: as well as this machine can, or in namespaces of its own or not at all.",
+    environment: "PORTCULLIS_BOTS_ISOLATION",
+  }),
 });
 
 const chatBot = section({
@@ -345,6 +366,7 @@ export const configurationSchema = z.strictObject({
   fund: fund.optional(),
   funds: z.array(fund).default([]),
   github_bot: githubBot.prefault({}),
+  bots: bots.prefault({}),
   chat_bot: chatBot.prefault({}),
   reports: reports.prefault({}),
   filings: filings.prefault({}),

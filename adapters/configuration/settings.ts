@@ -1,6 +1,6 @@
 // The configuration as services get it: plain data in the units that code uses.
 import type { CatSettings, FundFilings, MifidSettings } from "../../contracts/src/records/filing.ts";
-import type { FilingSettings, Settings, TradingViewSettings } from "../../ports/settings.ts";
+import type { FilingSettings, RegimeSettings, Settings, TradingViewSettings } from "../../ports/settings.ts";
 import type { Configuration } from "./schema.ts";
 
 /** `isPaper` says whether this database began with the paper funds (paper-broker/paper-beginnings.ts). */
@@ -63,9 +63,11 @@ export function settingsOf(configuration: Configuration, isPaper: boolean): Sett
 }
 
 /** Only what is enabled. */
-function filingsOf({ funds }: Configuration): FilingSettings {
+function filingsOf({ funds, filings }: Configuration): FilingSettings {
+  const { environment, transport, upload_at: uploadAt, meta_file: hasMetaFile } = filings.cat;
+  const regimes: Record<string, RegimeSettings> = { CAT: { environment, transport, uploadAt, hasMetaFile } };
   const of = funds.map((fund): readonly [string, FundFilings] => [fund.fund_id, fundFilingsOf(fund)]);
-  return { funds: Object.fromEntries(of.filter(([, filings]) => Object.keys(filings).length > 0)) };
+  return { regimes, funds: Object.fromEntries(of.filter(([, found]) => Object.keys(found).length > 0)) };
 }
 
 type FundConfiguration = Configuration["funds"][number];

@@ -70,6 +70,11 @@ function bareHost(host: string): string {
   return host.toLowerCase().replace(/^\[(.*)\]$/, "$1");
 }
 
+/** With TLS, and without it only within this machine; no credentials, query or fragment. */
+export function isTlsUrl(text: string): boolean {
+  return isVaultAddress(text);
+}
+
 /** As the Vault adapter has it: in the clear only within this machine, for everybody in between could read the secrets. */
 export function isVaultAddress(text: string): boolean {
   const url = urlOf(text);

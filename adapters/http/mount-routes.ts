@@ -9,6 +9,7 @@ import type { HttpAnswer, HttpRequest, Listener, Route } from "../../ports/http.
 import { attemptSubject } from "../listener/attempt-subject.ts";
 import { shownBy } from "./bearer.ts";
 import { bodyBytesMaxOf, boundOf } from "./body/bound.ts";
+import { mountByteIntake } from "./body/byte-intake.ts";
 import { mountIntake, sendIntakeRefusal } from "./body/intake.ts";
 import { beyondError } from "./body/refuse-beyond.ts";
 import { judgeTypedText } from "./body/typed-text.ts";
@@ -91,7 +92,8 @@ function mountRoute(app: FastifyInstance, route: Route, parts: RouteParts): void
     },
     handler: (request, reply) => answer(route, request, reply.headers(leaving), parts),
   };
-  if (route.intake === undefined) app.route(mounted);
+  if (route.byteIntake !== undefined) mountByteIntake(app, route.byteIntake, mounted, parts);
+  else if (route.intake === undefined) app.route(mounted);
   else mountIntake(app, route.intake, mounted, parts);
 }
 
@@ -172,7 +174,9 @@ async function answer(
   const key = keyed.key === undefined ? undefined : askedUnder(keyed.key, route, read.input.params, replayed);
   const fields = { listener, method: route.method, route: route.path, request_id: request.id };
   const given = await ports.tracer.span(`${route.method} ${route.path}`, fields, () =>
-    tellingRefusals(route, tell, () => handleOnce(route, asked(request, read.input, guard, key), ports)),
+    tellingRefusals(route, tell, () =>
+      handleOnce(route, asked(request, inputOf(route, read.input, request), guard, key), ports),
+    ),
   );
   // An answer may be as long as the work for it.
   await turnOf(request);
@@ -190,6 +194,11 @@ async function answer(
       .send();
   }
   return sendAnswer(reply, promised, context);
+}
+
+/** Bytes are handed on as the reader that saw them. */
+function inputOf({ byteIntake }: Route, input: Input, { body }: FastifyRequest): Input {
+  return byteIntake === undefined ? input : { ...input, body };
 }
 
 type TellRefused = (code: string, reason: string) => void;

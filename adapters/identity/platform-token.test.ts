@@ -50,7 +50,7 @@ describe("platform token", () => {
       expect(readPlatformToken(one ?? "", token.replace(service, "ctl"))).toBeUndefined();
       expect(readPlatformToken(one ?? "", token.replace("1800000000", "1800000001"))).toBeUndefined();
     }
-    expect(new Set(ownProcesses.map((service) => platformToken(one ?? "", service, end))).size).toBe(7);
+    expect(new Set(ownProcesses.map((service) => platformToken(one ?? "", service, end))).size).toBe(8);
   });
 
   it("holds for 15 minutes, is made anew five minutes after it was made, and when the clock was set back", async () => {

@@ -5,10 +5,12 @@ import { format, fromUnixMs, plusMilliseconds } from "../../contracts/src/instan
 import { paperListings } from "../../services/shared/paper-seeds.ts";
 import { auditAnewConformance } from "../../testkit/conformance/audit-anew-records.ts";
 import { auditStandingConformance } from "../../testkit/conformance/audit-standing-records.ts";
+import { botConformance } from "../../testkit/conformance/bot-records.ts";
 import { brokerConformance, order } from "../../testkit/conformance/broker.ts";
 import { corporateActionConformance } from "../../testkit/conformance/corporate-action-records.ts";
 import { filingConformance } from "../../testkit/conformance/filing-records.ts";
 import { filingStepConformance } from "../../testkit/conformance/filing-steps.ts";
+import { filingSubmissionsConformance } from "../../testkit/conformance/filing-submissions.ts";
 import { firstSeenConformance } from "../../testkit/conformance/first-seen-records.ts";
 import { foreignConformance } from "../../testkit/conformance/foreign-records.ts";
 import { marketConformance } from "../../testkit/conformance/market-records.ts";
@@ -41,6 +43,10 @@ marketConformance("memory", async () => {
   return { store, close };
 });
 filingStepConformance("memory", async () => {
+  const { store, close } = await memoryStoreFixture({ seed: 1 });
+  return { store, close };
+});
+filingSubmissionsConformance("memory", async () => {
   const { store, close } = await memoryStoreFixture({ seed: 1 });
   return { store, close };
 });
@@ -90,6 +96,10 @@ reportConformance("memory", async () => {
   return { store, close };
 });
 reportRunConformance("memory", async () => {
+  const { store, close } = await memoryStoreFixture({ seed: 1 });
+  return { store, close };
+});
+botConformance("memory", async () => {
   const { store, close } = await memoryStoreFixture({ seed: 1 });
   return { store, close };
 });

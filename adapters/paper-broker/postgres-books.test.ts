@@ -4,10 +4,12 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { parse } from "../../contracts/src/decimal.ts";
 import { auditAnewConformance } from "../../testkit/conformance/audit-anew-records.ts";
 import { auditStandingConformance } from "../../testkit/conformance/audit-standing-records.ts";
+import { botConformance } from "../../testkit/conformance/bot-records.ts";
 import { brokerConformance, order } from "../../testkit/conformance/broker.ts";
 import { corporateActionConformance } from "../../testkit/conformance/corporate-action-records.ts";
 import { filingConformance } from "../../testkit/conformance/filing-records.ts";
 import { filingStepConformance } from "../../testkit/conformance/filing-steps.ts";
+import { filingSubmissionsConformance } from "../../testkit/conformance/filing-submissions.ts";
 import { firstSeenConformance } from "../../testkit/conformance/first-seen-records.ts";
 import { foreignConformance } from "../../testkit/conformance/foreign-records.ts";
 import { marketConformance } from "../../testkit/conformance/market-records.ts";
@@ -59,10 +61,12 @@ quoteConformance("PostgreSQL", async () => openPeer(database.address.app));
 // Suites share the database, and these count what is there.
 reportConformance("PostgreSQL", ownDatabase);
 reportRunConformance("PostgreSQL", async () => openPeer(database.address.app));
+botConformance("PostgreSQL", ownDatabase);
 signalConformance("PostgreSQL", ownDatabase);
 marketConformance("PostgreSQL", ownDatabase);
 filingConformance("PostgreSQL", ownDatabase);
 filingStepConformance("PostgreSQL", ownDatabase);
+filingSubmissionsConformance("PostgreSQL", ownDatabase);
 async function ownDatabase() {
   const own = await testDatabase();
   const peer = openPeer(own.address.app);

@@ -12,9 +12,11 @@ import { encodeEvent, type OutboxEntry } from "./bus/outbox-insert.ts";
 import type { Sql } from "./store-transaction.ts";
 import { auditAnewRecords } from "./units/audit-anew.ts";
 import { auditStandingRecords } from "./units/audit-standing.ts";
+import { botRecords } from "./units/bots.ts";
 import { configurationRecords } from "./units/configuration.ts";
 import { corporateActionRecords } from "./units/corporate-actions.ts";
 import { filingStepRecords } from "./units/filing-steps.ts";
+import { filingSubmissions } from "./units/filing-submissions.ts";
 import { filingRecords } from "./units/filings.ts";
 import { firstSeenRecords } from "./units/first-seen.ts";
 import { drillRecords, flattenRecords } from "./units/flatten.ts";
@@ -98,6 +100,7 @@ export function createUnitOfWork(options: {
     market: marketRecords(options.sql),
     filings: filingRecords(options.sql),
     filingSteps: filingStepRecords(options.sql),
+    filingSubmissions: filingSubmissions(options.sql),
     research: researchRecords(options.sql),
     stops: stopRecords(options.sql),
     reconcile: reconcileRecords(options.sql),
@@ -119,6 +122,7 @@ export function createUnitOfWork(options: {
     unauditedChanges: unauditedChangeRecords(options.sql),
     reportRuns: reportRunRecords(options.sql),
     foreign: foreignRecords(options.sql),
+    bots: botRecords(options.sql),
   };
   return {
     unit,

@@ -1,7 +1,7 @@
 // Opens the store of one process: its pool, the connection that wakes readers after a commit, and who may publish what. A process that takes
 // part in the bus opens the rest of its transport on top of this; the gateway needs no more.
 
-import { platformServices } from "../../contracts/src/platform-services.ts";
+import { storeProcesses } from "../../contracts/src/platform-services.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Metrics } from "../../ports/metrics.ts";
@@ -82,7 +82,7 @@ export function openStore(options: OpenStoreOptions): OpenedStore {
 }
 
 function grantsOf(options: OpenStoreOptions, pool: OpenedStore["pool"]): Pick<GrantWatch, "complaint" | "close"> {
-  const service = platformServices.find((name) => options.services.includes(name));
+  const service = storeProcesses.find((name) => options.services.includes(name));
   if (options.hasOwnLogin !== true || service === undefined) {
     return { complaint: () => undefined, close: async () => undefined };
   }

@@ -7,12 +7,13 @@ import { auditActions, ownActions } from "../../contracts/src/audit-actions.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { auditActionsDocument } from "../../scripts/documents/audit-actions.ts";
 import { migrations } from "../postgres/migrations/index.ts";
-import { otherWriters, unauditedChange, unauditedRecords, unitsOfWork } from "./state-changes.ts";
+import { unauditedChange, unitsOfWork } from "./state-changes.ts";
+import { otherWriters, unauditedRecords } from "./unaudited-records.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const isSource = (path: string): boolean =>
   path.endsWith(".ts") &&
-  !/\.test\.ts$|(^|\/)test-[a-z-]+\.ts$|^adapters\/(memory\/|records\/(audited|state)-changes)|\/migrations\//.test(
+  !/\.test\.ts$|(^|\/)test-[a-z-]+\.ts$|^adapters\/(memory\/|records\/(audited-changes|state-changes|unaudited-records))|\/migrations\//.test(
     path,
   );
 const files = ["services", "adapters", "edges", "compose", "supervisor"]

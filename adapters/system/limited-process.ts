@@ -1,5 +1,5 @@
-// A process for one piece of work, with an end to its time and its memory. What it is handed travels over the IPC channel, so that no secret stands in
-// an argument list or in the environment. However it dies, only its own work is lost.
+// A process for one piece of work, with an end to its time and its memory. What it is handed travels over the IPC channel, or over three pipes where it is not
+// trusted, so that no secret stands in an argument list or in the environment. However it dies, only its own work is lost.
 import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { constants, getPriority, setPriority } from "node:os";
@@ -63,6 +63,68 @@ export async function runLimited({ entry, input, environment, limits, signal, he
       });
       // One that died at once cannot be handed anything; its exit says the rest.
       child.send({ input }, () => undefined);
+    });
+  } finally {
+    clearTimeout(clock);
+    clearInterval(memory);
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+interface PipedWork {
+  /** A program and its arguments, by whole paths: there is no environment to find them by. */
+  readonly command: readonly [string, ...string[]];
+  readonly limits: WorkLimits;
+  readonly signal: AbortSignal;
+  /** The first line that it is handed. */
+  readonly input: string;
+  readonly lineBytesMax: number;
+  /** A line that it said; `answer` hands it another. */
+  heard(line: string, answer: (line: string) => void): void;
+}
+
+/**
+ * The same for work that is not trusted: it has three pipes and nothing else of this process, no environment, no channel and no folder. What it writes on its
+ * third pipe is not read by anybody. One that says a longer line than allowed is ended.
+ */
+export async function runPiped({ command, limits, signal, input, lineBytesMax, heard }: PipedWork): Promise<WorkEnd> {
+  const [program, ...given] = command;
+  const child = spawn(program, given, { stdio: ["pipe", "pipe", "pipe"], env: {}, cwd: "/" });
+  yieldToOthers(child.pid);
+  let why: string | undefined;
+  const kill = (reason: string): void => {
+    why ??= reason;
+    child.kill("SIGKILL");
+  };
+  const clock = setTimeout(() => kill(`it took longer than ${limits.timeMsMax / 1_000} s`), limits.timeMsMax);
+  const memory = setInterval(() => {
+    void residentBytes(child.pid).then((bytes) => {
+      if (bytes > limits.memoryBytesMax) kill(`it took more than ${limits.memoryBytesMax / 1e6} MB of memory`);
+    });
+  }, lookEveryMs);
+  const onAbort = (): void => kill("it was ended");
+  signal.addEventListener("abort", onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  // Whoever ended reads no more; its exit says the rest.
+  child.stdin.on("error", () => undefined);
+  child.stderr.resume();
+  const say = (line: string): void => void child.stdin.write(`${line}\n`);
+  let rest = "";
+  child.stdout.setEncoding("utf8");
+  child.stdout.on("data", (text: string) => {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    if (Buffer.byteLength(rest) > lineBytesMax) kill("it said more than it may");
+    for (const line of lines) if (why === undefined) heard(line, say);
+  });
+  try {
+    return await new Promise<WorkEnd>((resolve) => {
+      child.once("error", (error) => resolve({ kind: "died", why: why ?? error.message }));
+      child.once("close", (code, exitSignal) => {
+        if (why === undefined && code === 0) resolve({ kind: "done" });
+        else resolve({ kind: "died", why: why ?? `its process ended with ${exitSignal ?? code}` });
+      });
+      say(input);
     });
   } finally {
     clearTimeout(clock);

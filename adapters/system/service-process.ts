@@ -59,8 +59,10 @@ interface Ask {
   readonly what: SupervisorRequest;
 }
 
-/** The services to be started anew, in place. */
-export type SupervisorRequest = { readonly request: "restart"; readonly parts: readonly string[] };
+/** The services to be started anew, in place; or a part that is started on request, and whether it is wanted. */
+export type SupervisorRequest =
+  | { readonly request: "restart"; readonly parts: readonly string[] }
+  | { readonly request: "keep"; readonly part: string; readonly wanted: boolean };
 
 const beatEveryMs = 1_000;
 /** Looks without a beat in between after which a child counts as hung. Looks, not seconds: when the machine slept, so did we. */

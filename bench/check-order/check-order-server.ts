@@ -171,6 +171,7 @@ export async function startEngine(
     databaseCare: undefined,
     watchdogFile: undefined,
     filingFiles: undefined as never,
+    filingWork: undefined as never,
     upstreams: [],
     ...notAsked,
     referenceData: createPostgresReferenceData(opened.pool),

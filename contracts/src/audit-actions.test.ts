@@ -26,6 +26,8 @@ describe("auditActions", () => {
     expect(out.sort()).toEqual([
       "auditAppended",
       "auditProgress",
+      "botAdvisoryPublished",
+      "botReleasePublished",
       "gateFailed",
       "gatePassed",
       "marketMarks",

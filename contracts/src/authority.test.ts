@@ -21,7 +21,7 @@ import {
   whyNot,
 } from "./authority.ts";
 import { descriptorSetBase64 } from "./generated/descriptors.ts";
-import { platformServices } from "./platform-services.ts";
+import { platformServices, storeProcesses } from "./platform-services.ts";
 import { subjects } from "./subjects.ts";
 
 const columns = ["nobody", "no role", "viewer", "operator", "risk_officer", "admin", "service"] as const;
@@ -156,6 +156,10 @@ RepairFilings             .      .      .      x          x         .      .
 ReviewFilings             .      .      .      x          x         .      .
 RebuildFilings            .      .      .      .          x         .      .
 ListFilingRecords         .      .      x      x          x         x      x
+SealFilings               .      .      .      x          x         .      .
+UploadFilings             .      .      .      x          x         .      .
+TakeFilingFeedback        .      .      .      x          x         .      .
+CorrectFilingRecord       .      .      .      .          x         .      .
 EndRestriction            .      .      .      .          x         .      .
 Reconcile                 .      .      .      x          x         .      .
 ListDifferences           .      .      x      x          x         x      x
@@ -181,6 +185,12 @@ ListServiceTokens         .      .      .      .          .         x      .
 IssueServiceToken         .      .      .      .          .         x      .
 RotateServiceToken        .      .      .      .          .         x      .
 ReceiveTradingviewAlert   x      x      x      x          x         x      x
+ReceiveGithubDelivery     x      x      x      x          x         x      x
+InstallGithubbot          .      .      .      .          .         x      .
+UninstallGithubbot        .      .      .      .          .         x      .
+PauseGithubbot            .      .      .      x          x         x      .
+ResumeGithubbot           .      .      .      x          x         x      .
+ReadGithubbot             .      .      .      x          x         x      .
 ReadWebhookStatus         .      .      x      x          x         x      .
 RotateWebhookSecret       .      .      .      .          .         x      .
 RevokeServiceToken        .      .      .      .          .         x      .
@@ -290,43 +300,43 @@ describe("operations", () => {
 
 /** x: a process of ours may ask that of others; the last column is a machine with a token that names it. */
 const ownByHand = `
-                     riskengine operations oms treasury research gateway reports machine
-InspectInstance      x          x          x   x        x        x       .       x
-GetEnvelope          .          x          x   .        x        .       x       x
-ListExposures        .          x          x   x        .        .       .       x
-ListApprovals        .          x          .   .        .        .       .       x
-GetLimitUse          .          x          .   .        .        .       x       x
-SubmitOrder          .          x          .   .        x        .       .       x
-CancelOrder          .          x          .   .        x        .       .       x
-GetOrder             .          x          .   .        x        .       .       x
-AdjustPosition       .          x          .   .        .        .       .       x
-CrossPositions       .          x          .   .        .        .       .       x
-AnnounceHalt         .          x          .   .        .        .       .       .
-ConfirmHalts         .          x          .   .        .        .       .       .
-CheckOrder           .          .          x   .        .        .       .       x
-ReserveWithdrawal    .          .          .   x        .        .       .       .
-PreviewLimits        .          x          .   x        .        .       .       .
-ListQuotes           .          .          .   .        .        x       .       x
-ListBars             .          .          .   .        .        x       x       x
-ListInstruments      .          .          .   .        .        x       x       x
-ListFunds            .          .          .   .        .        x       .       x
-ListNavs             .          .          .   .        .        x       x       x
-ListHaltChanges      .          .          .   .        .        x       .       .
-GetHaltStatus        .          .          .   .        .        x       .       x
-ReceiveSignal        .          .          .   .        .        x       .       .
-RecordRefusedSignal  .          .          .   .        .        x       .       .
-GetAuditStatus       .          .          .   .        .        .       x       x
-GetBacktest          .          .          .   .        .        .       x       x
-GetReferenceData     .          .          .   .        .        .       x       x
-ListEnvelopes        .          .          .   .        .        .       x       x
-ListFills            .          .          .   .        .        .       x       x
-ListLedger           .          .          .   .        .        .       x       x
-ListOrders           .          .          .   .        .        .       x       x
-ListRejections       .          .          .   .        .        .       x       x
-ListSignals          .          .          .   .        .        .       x       x
-ListStrategies       .          .          .   .        .        .       x       x
-ReadAudit            .          .          .   .        .        .       x       x
-ReplayEnvelope       .          .          .   .        .        .       x       .
+                     riskengine operations oms treasury research gateway reports bots machine
+InspectInstance      x          x          x   x        x        x       .       .    x
+GetEnvelope          .          x          x   .        x        .       x       .    x
+ListExposures        .          x          x   x        .        .       .       .    x
+ListApprovals        .          x          .   .        .        .       .       .    x
+GetLimitUse          .          x          .   .        .        .       x       .    x
+SubmitOrder          .          x          .   .        x        .       .       .    x
+CancelOrder          .          x          .   .        x        .       .       .    x
+GetOrder             .          x          .   .        x        .       .       .    x
+AdjustPosition       .          x          .   .        .        .       .       .    x
+CrossPositions       .          x          .   .        .        .       .       .    x
+AnnounceHalt         .          x          .   .        .        .       .       .    .
+ConfirmHalts         .          x          .   .        .        .       .       .    .
+CheckOrder           .          .          x   .        .        .       .       .    x
+ReserveWithdrawal    .          .          .   x        .        .       .       .    .
+PreviewLimits        .          x          .   x        .        .       .       .    .
+ListQuotes           .          .          .   .        .        x       .       .    x
+ListBars             .          .          .   .        .        x       x       .    x
+ListInstruments      .          .          .   .        .        x       x       .    x
+ListFunds            .          .          .   .        .        x       .       .    x
+ListNavs             .          .          .   .        .        x       x       .    x
+ListHaltChanges      .          .          .   .        .        x       .       .    .
+GetHaltStatus        .          .          .   .        .        x       .       .    x
+ReceiveSignal        .          .          .   .        .        x       .       .    .
+RecordRefusedSignal  .          .          .   .        .        x       .       .    .
+GetAuditStatus       .          .          .   .        .        .       x       .    x
+GetBacktest          .          .          .   .        .        .       x       .    x
+GetReferenceData     .          .          .   .        .        .       x       .    x
+ListEnvelopes        .          .          .   .        .        .       x       .    x
+ListFills            .          .          .   .        .        .       x       .    x
+ListLedger           .          .          .   .        .        .       x       .    x
+ListOrders           .          .          .   .        .        .       x       .    x
+ListRejections       .          .          .   .        .        .       x       .    x
+ListSignals          .          .          .   .        .        .       x       .    x
+ListStrategies       .          .          .   .        .        .       x       .    x
+ReadAudit            .          .          .   .        .        .       x       .    x
+ReplayEnvelope       .          .          .   .        .        .       x       .    .
 `;
 
 const [ownColumns = [], ...ownRows] = ownByHand
@@ -426,9 +436,11 @@ describe("subjects", () => {
     "identity.stepup.granted": ["gateway"],
     "identity.stepup.redeemed": [...platformServices],
     "identity.stepup.refused": [...platformServices],
-    "platform.service.": [...platformServices],
+    "platform.service.": [...storeProcesses],
     "platform.service.lost": ["operations"],
     "market.marks": ["operations"],
+    "bots.": ["bots"],
+    "bots.githubbot.": ["gateway"],
   };
 
   function expectedPublishers(name: string): readonly string[] {
@@ -440,7 +452,7 @@ describe("subjects", () => {
   }
 
   const cells = Object.values(subjects).flatMap(({ name }) =>
-    [...platformServices, "foreign", ""].map((service) => [name, service] as const),
+    [...storeProcesses, "foreign", ""].map((service) => [name, service] as const),
   );
 
   test.each(cells)("%s by %s", (name, service) => {
@@ -451,7 +463,7 @@ describe("subjects", () => {
     expect(Object.keys(publishers).sort()).toEqual(Object.keys(subjects).sort());
     for (const [key, services] of Object.entries(publishers)) expect(services.length, key).toBeGreaterThan(0);
     for (const name of ["svc.v1.oms.orders.invented", "svc.v1.>", "svc.v1.oms.orders.*", "", "toString"])
-      for (const service of platformServices) expect(mayPublish(service, name), `${service} on ${name}`).toBe(false);
+      for (const service of storeProcesses) expect(mayPublish(service, name), `${service} on ${name}`).toBe(false);
   });
 });
 
@@ -479,7 +491,7 @@ describe("the document", () => {
   });
 
   function expectedNames(name: string): string {
-    const services = platformServices.filter((service) => mayPublish(service, name));
+    const services = storeProcesses.filter((service) => mayPublish(service, name));
     return services.length === platformServices.length ? "every service" : services.join(", ");
   }
 });

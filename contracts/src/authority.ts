@@ -5,7 +5,7 @@ import type { CostWithoutToken } from "./doors/open-shares.ts";
 import { gatewayOperations } from "./gateway-operations.ts";
 import { procedureOperations } from "./generated/authority.ts";
 import { everyFundRefusal, type TokenFunds, type Whose } from "./ownership/whose.ts";
-import type { OwnProcess, PlatformService } from "./platform-services.ts";
+import type { OwnProcess, StoreProcess } from "./platform-services.ts";
 import { eventByName, subjects } from "./subjects.ts";
 
 export const roles = ["viewer", "operator", "risk_officer", "admin", "service"] as const;
@@ -175,13 +175,15 @@ export const platformOperations: Readonly<Record<OwnProcess, readonly Operation[
     "ReadAudit",
     "ReplayEnvelope",
   ],
+  // What acts at GitHub reads and writes its own rows, and asks nobody for anything.
+  bots: [],
 };
 
 type SubjectKey = keyof typeof subjects;
 
 export const publishers = Object.fromEntries(
   Object.entries(subjects).map(([key, event]) => [key, event.publishers]),
-) as Readonly<Record<SubjectKey, readonly PlatformService[]>>;
+) as Readonly<Record<SubjectKey, readonly StoreProcess[]>>;
 
 /** Whether a service may publish under that name. A subject that is not ours has no publisher. */
 export function mayPublish(service: string, subjectName: string): boolean {

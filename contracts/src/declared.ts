@@ -54,6 +54,8 @@ export interface FieldShape {
   /** In HTTP, where that is another. */
   readonly httpName?: string;
   readonly type: "text" | "number" | "whole" | "boolean" | "bytes" | "word" | "message" | "struct" | "map";
+  /** Of a map: its members hold texts, and numbers where this is absent. */
+  readonly ofTexts?: true;
   /** Of a message: its name. */
   readonly message?: string;
   readonly list?: true;

@@ -7,6 +7,7 @@
 // No service hears of what is marked `auditsRefusals`: the gateway itself records who was refused it. The second factor has events of its own for that.
 
 import { publicBarsCost } from "./doors/open-shares.ts";
+import { githubbotOperations } from "./githubbot-operations.ts";
 
 const people = ["viewer", "operator", "risk_officer", "admin"] as const;
 
@@ -118,6 +119,7 @@ export const gatewayOperations = {
       rotateWebhookSecret: "operator POST /v1/webhook/secrets/:fund_id/rotate",
     },
   },
+  ...githubbotOperations,
   ReadHealth: {
     sentence: "Ask whether the platform can do its work.",
     allowed: "anyone",

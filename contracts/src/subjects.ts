@@ -1,6 +1,7 @@
 // Every subject on the bus, from the declarations of events (contracts/src/events). No other file spells a subject's name. Patterns over names are as NATS
 // has them: words separated by dots, `*` stands for exactly one word, a closing `>` for one or more.
 import type { DeclaredEvent } from "./events/event.ts";
+import { githubbotEvents } from "./events/githubbot.ts";
 import { identityEvents } from "./events/identity.ts";
 import { marketEvents } from "./events/market.ts";
 import { operationsEvents } from "./events/operations.ts";
@@ -18,6 +19,7 @@ export const subjects = {
   ...operationsEvents,
   ...identityEvents,
   ...marketEvents,
+  ...githubbotEvents,
 };
 
 const byName: ReadonlyMap<string, DeclaredEvent<unknown>> = new Map(

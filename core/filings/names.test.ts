@@ -18,7 +18,7 @@ it("a fund's folder is its id, or what of it a folder can be called by with a ha
 it("a filing is read back from its id, whatever the fund is called", () => {
   for (const fundId of ["alpha", "a.b.2026-01-01.000001", "desk/alpha"]) {
     const id = filingId("CAT", fundId, "2026-11-13", 1);
-    expect(readFilingId(id)).toEqual({ regime: "CAT", fundId, date: "2026-11-13" });
+    expect(readFilingId(id)).toEqual({ regime: "CAT", fundId, date: "2026-11-13", number: 1 });
   }
   expect(filingId("CAT", "alpha", "2026-11-13", 1)).toBe("cat.alpha.2026-11-13.000001");
   for (const id of ["", "moon.alpha.2026-11-13.000001", "cat.alpha.2026-11-13", "cat..2026-11-13.000001"]) {

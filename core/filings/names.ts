@@ -11,7 +11,15 @@ export const firstNumber = 1;
 
 /** The fund's id; of one that a folder cannot be called by, what of it can be, and a hash that tells it apart. */
 export function folderOfFund(fundId: string, sha256: HexSha256): string {
-  if (safeName.test(fundId) && !fundId.includes("..")) return fundId;
+  return isSafeName(fundId) ? fundId : hashedName(fundId, sha256);
+}
+
+export function isSafeName(name: string): boolean {
+  return safeName.test(name) && !name.includes("..");
+}
+
+/** What of an id can be part of any name, and a hash that tells it apart. */
+export function hashedName(fundId: string, sha256: HexSha256): string {
   const letters = fundId.replace(/[^A-Za-z0-9]/g, "").slice(0, lettersMax);
   return `${letters}${sha256(fundId).slice(0, hashDigits)}`;
 }
@@ -21,13 +29,19 @@ export function filingId(regime: RegimeName, fundId: string, date: string, numbe
   return `${regimeOf(regime).folder}.${fundId}.${date}.${String(number).padStart(6, "0")}`;
 }
 
-/** The regime, fund and date of a file's name; undefined for what is none. */
-export function readFilingId(
-  id: string,
-): { readonly regime: RegimeName; readonly fundId: string; readonly date: string } | undefined {
-  const [, folder, fundId, date] = /^([a-z-]+)\.(.+)\.(\d{4}-\d{2}-\d{2})\.(\d{6})$/.exec(id) ?? [];
+/** The regime, fund, date and number of a file's name; undefined for what is none. */
+export function readFilingId(id: string):
+  | {
+      readonly regime: RegimeName;
+      readonly fundId: string;
+      readonly date: string;
+      readonly number: number;
+    }
+  | undefined {
+  const [, folder, fundId, date, digits] = /^([a-z-]+)\.(.+)\.(\d{4}-\d{2}-\d{2})\.(\d{6})$/.exec(id) ?? [];
   const regime = regimes.find((one) => one.folder === folder)?.name;
-  return regime === undefined || fundId === undefined || date === undefined ? undefined : { regime, fundId, date };
+  if (regime === undefined || fundId === undefined || date === undefined) return undefined;
+  return { regime, fundId, date, number: Number(digits) };
 }
 
 /** Names one record by its place: the line of the day's events, or of what was put aside. */

@@ -40,7 +40,7 @@ export interface RecordContext {
 }
 
 /** One file of a fund and day. */
-export interface FileToMake {
+interface FileToMake {
   readonly fund: FundFilings;
   /** Of the fund, as names of files have it: letters and digits alone, at most 20. */
   readonly group: string;
@@ -58,7 +58,7 @@ export interface FileToSeal extends FileToMake {
 }
 
 /** A file is its head, each record's part and its tail, one after the other; UTF-8. */
-export interface FileForm {
+interface FileForm {
   /** Without what compression adds: `.json`, `.xml` or `.fore`. Or what the fund's configuration lacks, each with its key as the field. */
   name(of: FileToMake): { readonly name: string } | { readonly mistakes: readonly FilingMistake[] };
   head(of: FileToSeal): string;

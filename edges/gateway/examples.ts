@@ -52,6 +52,18 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
   getPublicReferenceStyle: { answer: "body { margin: 0 }" },
   getMetrics: { answer: '# TYPE portcullis_up gauge\nportcullis_up{service="riskengine"} 1\n' },
   injectObservations: { body: { kind: "CLEAR", reason: "The end of the drill." } },
+  installGithubbot: {
+    body: {
+      org: "my-org",
+      app_id: 12_345,
+      private_key: `-----BEGIN RSA PRIVATE KEY-----\n${"A".repeat(64)}\n-----END RSA PRIVATE KEY-----\n`,
+      reason: "Sorts what comes in.",
+    },
+  },
+  listGithubbotRuns: { query: { count_max: "5" } },
+  listGithubbotDeliveries: { query: { count_max: "5" } },
+  pauseGithubbot: { body: { repository: "my-org/desk", reason: "Too much of it." } },
+  resumeGithubbot: { body: { repository: "my-org/desk", reason: "It is right again." } },
   issueServiceToken: { body: { name: "my-oms", operations: ["CheckOrder"], expires_in_s: 86_400, reason } },
   listBars: { query: { interval: "1m", count_max: "5" } },
   listFills: { query: { fund_id: "alpha", count_max: "5" } },

@@ -2,6 +2,7 @@
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { EventFeed } from "../../ports/event-feed.ts";
+import type { Githubbot } from "../../ports/githubbot.ts";
 import type { Health, HealthDirectory } from "../../ports/health.ts";
 import type { IdempotencyAsked } from "../../ports/http.ts";
 import type { Identity, Outcome, SecondFactors, ServiceTokens, Sessions, SigningKeys } from "../../ports/identity.ts";
@@ -123,6 +124,7 @@ export interface GatewayParts {
   readonly signingKeys: SigningKeys | undefined;
   readonly restarts: Restarts;
   readonly webhook: WebhookParts;
+  readonly githubbot: Githubbot;
   readonly reports: ReportQueue;
   readonly reportSchedules: Pick<ReportScheduler, "schedules" | "runs" | "runNow">;
   /** Where the public listener is reached, without a slash at the end. */

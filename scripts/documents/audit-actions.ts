@@ -1,7 +1,8 @@
 // The whole of docs/audit-actions.md: every action, what becomes one, and everything that changes state without being one, from the tables that the
 // audit log and the stores ask.
 
-import { otherWriters, type UnitRule, unauditedRecords, unitsOfWork } from "../../adapters/records/state-changes.ts";
+import { type UnitRule, unitsOfWork } from "../../adapters/records/state-changes.ts";
+import { otherWriters, unauditedRecords } from "../../adapters/records/unaudited-records.ts";
 import { auditActions, ownActions, unreadActions } from "../../contracts/src/audit-actions.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 

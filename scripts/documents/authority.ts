@@ -16,6 +16,8 @@ const whyOpen: Readonly<Partial<Record<Operation, string>>> = {
     "the public market-data API is read-only and made for everybody; it is rate-limited per address instead",
   ReceiveTradingviewAlert:
     "the charting platform cannot send a token; it proves the fund's secret in the alert, from listed addresses",
+  ReceiveGithubDelivery:
+    "GitHub cannot show a token: the signature over the bytes is the proof, and without one nothing is read",
   LogIn: "whoever is about to prove who they are cannot have proved it yet; these endpoints are rate-limited instead",
 };
 

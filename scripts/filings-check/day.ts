@@ -153,7 +153,11 @@ function eventOf(type: FiledEventType, order: FiledOrder, at: Instant): Regulato
   const own = details[type] ?? {};
   const fillId = own.fill_id === undefined ? {} : { fill_id: `${order.order_id}-${own.fill_id}` };
   return {
-    ...{ type, at, order, details: { ...own, ...fillId }, key: `${type} ${order.order_id}` },
+    type,
+    at,
+    order,
+    details: { ...own, ...fillId },
+    key: `${type} ${order.order_id}`,
     maker: isOperators ? { ...maker, operator: "duty" } : maker,
   };
 }

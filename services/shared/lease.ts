@@ -32,7 +32,7 @@ function takenOver(service: string, { service: other, host, pid }: Instance): De
 }
 
 export async function takeLease(
-  service: ServiceName | "gateway",
+  service: ServiceName | "gateway" | "bots",
   process: ProcessIdentity,
   ports: LeasePorts,
 ): Promise<Lease> {

@@ -14,6 +14,7 @@ import type { DatabaseCare } from "../../ports/database-care.ts";
 import type { DiskSpace } from "../../ports/disk-space.ts";
 import type { EventFeed } from "../../ports/event-feed.ts";
 import type { FilingFiles } from "../../ports/filing-files.ts";
+import type { FilingWork } from "../../ports/filing-work.ts";
 import type { Blake3, Sha256 } from "../../ports/hashing.ts";
 import type { Health } from "../../ports/health.ts";
 import type { LanguageModel } from "../../ports/language-model.ts";
@@ -91,6 +92,8 @@ export interface ServicePorts {
   readonly eventFeed?: Pick<EventFeed, "newest" | "read"> | undefined;
   /** Where submission files for regulators lie. */
   readonly filingFiles: FilingFiles;
+  /** Compresses and sends them, and reads what regulators say. */
+  readonly filingWork: FilingWork;
   /** `<data dir>/watchdogs.json`. */
   readonly watchdogFile: StatusFile | undefined;
   /** How other services are asked. */

@@ -13,13 +13,15 @@ const start = 1_794_744_000_000_000;
 const at = (microseconds: number) => fromMicroseconds(start + microseconds);
 const day = { regime: "CAT" as const, fundId: "alpha", date: "2026-11-13" };
 
-function recordOf(line: number, differs: Partial<FilingRecord> = {}): FilingRecord {
+export function recordOf(line: number, differs: Partial<FilingRecord> = {}): FilingRecord {
   const status = differs.status ?? "WRITTEN";
   const date = differs.date ?? day.date;
   return {
     ...day,
     status,
     line,
+    number: 1,
+    endsAt: 0,
     recordId: `cat.${differs.fundId ?? "alpha"}.${date}.${status === "WRITTEN" ? "" : "q"}${String(line).padStart(9, "0")}`,
     eventKey: `${date} ${status} ${line}`,
     contentHash: "c".repeat(64),
@@ -80,6 +82,29 @@ export function filingConformance(name: string, open: () => Promise<FilingsFixtu
       expect(await doing((unit) => unit.filings.lines({ ...day, status: "QUARANTINED" }, 0, 9))).toEqual(["aside"]);
     }));
 
+  it(`filing records, ${name}: lines of one submission file are read by its number, and records by their reference`, () =>
+    withStore(async (doing) => {
+      const second = { number: 2, reference: "r" };
+      const records = [recordOf(0, { reference: "r" }), recordOf(1), recordOf(2, second), recordOf(3, second)];
+      await doing((unit) => insertAll(unit, [...records, recordOf(0, { status: "QUARANTINED" })]));
+      expect(await doing((unit) => unit.filings.last(day))).toEqual(records[3]);
+      expect(await doing((unit) => unit.filings.last({ ...day, fundId: "beta" }))).toBeUndefined();
+      const lines = (number: number, from: number) =>
+        doing((unit) => unit.filings.linesOfNumber({ ...day, number }, from, 9));
+      expect(await lines(1, 0)).toEqual(['{"line":0}', '{"line":1}']);
+      expect(await lines(2, 1)).toEqual(['{"line":3}']);
+      expect(await lines(3, 0)).toEqual([]);
+      const range = (number: number) => doing((unit) => unit.filings.range({ ...day, number }));
+      expect(await range(2)).toEqual({ fromLine: 2, count: 2, mode: "PAPER" });
+      expect(await range(3)).toBeUndefined();
+      expect(await doing((unit) => unit.filings.called("CAT", "r"))).toEqual([records[0], records[2], records[3]]);
+      const sums = await doing((unit) => unit.filings.days({ countMax: 9 }));
+      expect(sums.map(({ number, written, quarantined }) => [number, written, quarantined])).toEqual([
+        [1, 2, 1],
+        [2, 2, 0],
+      ]);
+    }));
+
   it(`filing records, ${name}: the beginning of an order is written, and its first reporter is known either way`, () =>
     withStore(async (doing) => {
       const aside = recordOf(0, { status: "QUARANTINED", orderId: "o", source: "first" });
@@ -112,12 +137,12 @@ export function filingConformance(name: string, open: () => Promise<FilingsFixtu
       expect(await ids({ fundId: "beta", date: "2026-11-13", regime: "CAT", countMax: 1 })).toEqual([other.recordId]);
       const days = await doing((unit) => unit.filings.days({ countMax: 10 }));
       expect(days).toEqual([
-        { ...day, mode: "PAPER", written: 2, quarantined: 1, late: 0, firstAt: at(0) },
-        { ...day, date: "2026-11-14", mode: "LIVE", written: 1, quarantined: 0, late: 1, firstAt: at(0) },
-        { ...day, fundId: "beta", mode: "PAPER", written: 1, quarantined: 0, late: 0, firstAt: at(0) },
+        { ...day, number: 1, mode: "PAPER", written: 2, quarantined: 1, late: 0, firstAt: at(0) },
+        { ...day, number: 1, date: "2026-11-14", mode: "LIVE", written: 1, quarantined: 0, late: 1, firstAt: at(0) },
+        { ...day, number: 1, fundId: "beta", mode: "PAPER", written: 1, quarantined: 0, late: 0, firstAt: at(0) },
       ]);
       const [first] = days;
-      const after = first && { regime: first.regime, fundId: first.fundId, date: first.date };
+      const after = first && { regime: first.regime, fundId: first.fundId, date: first.date, number: first.number };
       expect(await doing((unit) => unit.filings.days({ ...(after !== undefined && { after }), countMax: 1 }))).toEqual([
         days[1],
       ]);

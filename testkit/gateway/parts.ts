@@ -106,9 +106,26 @@ type CalledParts = Pick<
   | "asyncApi"
   | "inSlices"
   | "webhook"
+  | "githubbot"
   | "reports"
   | "reportSchedules"
 >;
+
+/** Not installed. */
+const noBot: GatewayParts["githubbot"] = {
+  signingSecrets: async () => [],
+  keepDelivery: async () => true,
+  installation: async () => undefined,
+  install: async () => ({ ok: false, denial: { code: "BOT_NOT_INSTALLED", reason: "It is not installed." } }),
+  uninstall: async () => ({ ok: false, denial: { code: "BOT_NOT_INSTALLED", reason: "It is not installed." } }),
+  pause: async () => undefined,
+  status: async () => ({ installation: undefined, pauses: [], isRunning: false, isolation: undefined, notes: [] }),
+  runs: async () => [],
+  run: async () => undefined,
+  deliveries: async () => [],
+  budget: async () => ({ day: "2026-11-15", resetsAt: nowForTests, dailyUsd: "5", usedUsd: "0", repositories: [] }),
+  notes: () => [],
+};
 
 /** Lets everything in. */
 function openWebhook(rotate: GatewayParts["webhook"]["secrets"]["rotate"]): GatewayParts["webhook"] {
@@ -203,6 +220,7 @@ export function testParts(behaviour: Behaviour = {}): { readonly parts: CalledPa
         ...given,
       ),
     ),
+    githubbot: noBot,
     reports: noReports,
     reportSchedules: { schedules: async () => [], runs: async () => [], runNow: async () => [] },
     ownToken: () => "the-gateways-own-token",

@@ -12,7 +12,7 @@ export function memoryFilingFiles(): MemoryFilingFiles {
   const contents = new Map<string, string>();
   const bytesOf = (path: FilingPath): Buffer | undefined => {
     const text = contents.get(path.join("/"));
-    return text === undefined ? undefined : Buffer.from(text, "utf8");
+    return text === undefined ? undefined : Buffer.from(text, "latin1");
   };
   const files: MemoryFilingFiles = {
     contents,
@@ -31,7 +31,7 @@ export function memoryFilingFiles(): MemoryFilingFiles {
       if (files.isFull) throw new Error("no space is left");
       const before = bytesOf(path) ?? Buffer.alloc(0);
       if (before.length !== at) return false;
-      contents.set(path.join("/"), Buffer.concat([before, bytes]).toString("utf8"));
+      contents.set(path.join("/"), Buffer.concat([before, bytes]).toString("latin1"));
       return true;
     },
   };

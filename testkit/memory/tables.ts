@@ -12,8 +12,10 @@ import type { ParkedTables } from "./parked-events.ts";
 import { type RiskTables, riskTables } from "./risk-tables.ts";
 import type { AuditAnewTables } from "./units/audit-anew.ts";
 import type { AuditStandingTables } from "./units/audit-standing.ts";
+import { type BotTables, botTables } from "./units/bots.ts";
 import type { ActionTables } from "./units/corporate-actions.ts";
 import { type FilingStepTables, filingStepTables } from "./units/filing-steps.ts";
+import { type FilingSubmissionTables, filingSubmissionTables } from "./units/filing-submissions.ts";
 import type { FilingTables } from "./units/filings.ts";
 import type { FirstSeenTables } from "./units/first-seen.ts";
 import { type FlattenTables, flattenTables } from "./units/flatten.ts";
@@ -91,6 +93,7 @@ export interface MemoryTables {
   readonly market: MarketTables;
   readonly filings: FilingTables;
   readonly filingSteps: FilingStepTables;
+  readonly filingSubmissions: FilingSubmissionTables;
   readonly ledger: LedgerTables;
   readonly losses: LossTables;
   readonly research: ResearchTables;
@@ -111,6 +114,7 @@ export interface MemoryTables {
   readonly signals: SignalTables;
   readonly reports: ReportTables;
   readonly reportRuns: ReportRunTables;
+  readonly bots: BotTables;
   readonly watchers: Set<Watcher>;
   nextSequence(): number;
   nextTransaction(): string;
@@ -157,6 +161,7 @@ export function memoryTables(faults: MemoryFaults = noFaults): MemoryTables {
     market: marketTables(),
     filings: new Map(),
     filingSteps: filingStepTables(),
+    filingSubmissions: filingSubmissionTables(),
     ledger: ledgerTables(),
     losses: lossTables(),
     research: researchTables(),
@@ -176,6 +181,7 @@ export function memoryTables(faults: MemoryFaults = noFaults): MemoryTables {
     signals: signalTables(),
     reports: reportTables(),
     reportRuns: reportRunTables(),
+    bots: botTables(),
     watchers: new Set(),
     nextSequence() {
       sequence += 1;

@@ -14,8 +14,10 @@ import { parkedChanges } from "./parked-events.ts";
 import type { MemoryProcess, MemoryTables, WrittenEvent } from "./tables.ts";
 import { auditAnewChanges } from "./units/audit-anew.ts";
 import { auditStandingChanges } from "./units/audit-standing.ts";
+import { botChanges } from "./units/bots.ts";
 import { actionChanges } from "./units/corporate-actions.ts";
 import { filingStepChanges } from "./units/filing-steps.ts";
+import { filingSubmissionChanges } from "./units/filing-submissions.ts";
 import { filingChanges } from "./units/filings.ts";
 import { firstSeenChanges } from "./units/first-seen.ts";
 import { flattenChanges } from "./units/flatten.ts";
@@ -193,7 +195,8 @@ const makers: Makers = {
   oms: ({ tables, tools }) => omsChanges(tables.oms, tables.risk, tables.ledger, tools),
   quotes: ({ tables, tools }) => quoteChanges(tables.quotes, tools),
   market: ({ tables, tools }) => marketChanges(tables.market, tools),
-  filings: ({ tables, tools }) => filingChanges(tables.filings, tools),
+  filings: ({ tables, tools }) => filingChanges(tables.filings, tables.filingSubmissions.corrections, tools),
+  filingSubmissions: ({ tables, tools }) => filingSubmissionChanges(tables.filingSubmissions, tables.filings, tools),
   filingSteps: ({ tables, tools }) => filingStepChanges(tables.filingSteps, tools),
   ledger: ({ tables, tools, unit }) => ledgerChanges(tables.ledger, unit.treasury, tools),
   losses: ({ tables, tools }) => lossChanges(tables.losses, tools),
@@ -214,6 +217,7 @@ const makers: Makers = {
   // Nobody reaches these records but units of work, which are refused without their event.
   unauditedChanges: () => ({ accept: async () => [] }),
   reportRuns: ({ tables, tools }) => reportRunChanges(tables.reportRuns, tools),
+  bots: ({ tables, tools }) => botChanges(tables.bots, tools),
   handled: ({ tables, tools }) => handledChanges(tables.handled, tools),
   instances: ({ tables, tools }) => instanceChanges(tables.instances, tools),
   parked: ({ parked }) => parked(),

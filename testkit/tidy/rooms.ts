@@ -111,6 +111,7 @@ export const coreFloors: readonly (readonly string[])[] = [
 /** Rooms of the core that import no other and that no other imports. */
 export const coreApart: readonly string[] = [
   "audit",
+  "bots",
   "filings",
   "foreign",
   "identity",

@@ -19,6 +19,7 @@ import { unauditedInPlatform } from "../audited-changes.ts";
 import { memoryBus } from "../memory/bus.ts";
 import { type CommitFate, type MemoryFaults, noFaults } from "../memory/faults.ts";
 import { memoryFilingFiles } from "../memory/filing-files.ts";
+import { memoryFilingWork } from "../memory/filing-work.ts";
 import { type CodeTables, enrol, memoryOneTimeCodes } from "../memory/one-time-codes.ts";
 import { memoryReferenceData } from "../memory/reference-data.ts";
 import { memoryRiskStore } from "../memory/risk-store.ts";
@@ -219,6 +220,7 @@ function absentPorts() {
     databaseCare: undefined,
     watchdogFile: undefined,
     filingFiles: memoryFilingFiles(),
+    filingWork: memoryFilingWork({ files: memoryFilingFiles() }).work,
     upstreams: [],
     riskBooks: {
       lines: async () => [],

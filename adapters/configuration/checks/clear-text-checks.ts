@@ -35,7 +35,7 @@ const http = (section: string, name: string): Connection => ({
 const connections: readonly Connection[] = [
   postgres(["database", "url"], ["database", "insecure"]),
   postgres(["database", "app_url"], ["database", "insecure"]),
-  ...serviceNames.map((name) => postgres(["database", "logins", name], ["database", "insecure"])),
+  ...[...serviceNames, "bots"].map((name) => postgres(["database", "logins", name], ["database", "insecure"])),
   postgres(["audit", "anchor_database_url"], ["database", "insecure"]),
   {
     path: ["bus", "url"],

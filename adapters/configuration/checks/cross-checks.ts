@@ -1,6 +1,6 @@
 // Rules that concern several keys at once. They look at the data before it is known to be valid, so that their complaints
 // come together with all the others; whatever has the wrong type is left to the schema's own complaint.
-import { platformServices } from "../../../contracts/src/platform-services.ts";
+import { storeProcesses } from "../../../contracts/src/platform-services.ts";
 import { cosignatureType, readVerifierKey } from "../../../core/audit/signed-note.ts";
 import { systemSha256OfBytes } from "../../system/signing.ts";
 import type { Complaint } from "../complaint.ts";
@@ -31,6 +31,7 @@ const crossChecks: readonly CrossCheck[] = [
   fundOrFunds,
   distinctFunds,
   catNeedsSubscriber,
+  filingsNeedTheirWay,
   noRepetitions,
   distinctPorts,
   appUrlNeedsUrl,
@@ -90,6 +91,23 @@ function catNeedsSubscriber(input: CheckInput): readonly Complaint[] {
   });
 }
 
+function filingsNeedTheirWay(input: CheckInput): readonly Complaint[] {
+  const path: Path = ["filings", "cat"];
+  const transport = effective(input, [...path, "transport"]);
+  const needed: Readonly<Record<string, readonly Path[]>> = {
+    folder: [["folder"]],
+    sftp: ["host", "user", "host_key_sha256", "transit_dir", "complete_dir", "feedback_dir"].map((name) => [
+      "sftp",
+      name,
+    ]),
+  };
+  return (needed[String(transport)] ?? []).flatMap((name) => {
+    const missing = [...path, ...name];
+    if (valueAt(input.tree, missing) !== undefined) return [];
+    return [complain(input, missing, `a value, because filings.cat.transport is ${String(transport)}`)];
+  });
+}
+
 function noRepetitions(input: CheckInput): readonly Complaint[] {
   const schedule = valueAt(input.tree, ["reports", "schedule"]);
   const names = typeof schedule === "object" && schedule !== null ? Object.keys(schedule) : [];
@@ -131,7 +149,7 @@ function appUrlNeedsUrl(input: CheckInput): readonly Complaint[] {
 
 function loginsNeedUrl(input: CheckInput): readonly Complaint[] {
   if (valueAt(input.tree, ["database", "url"]) !== undefined) return [];
-  const named = platformServices.find((name) => valueAt(input.tree, ["database", "logins", name]) !== undefined);
+  const named = storeProcesses.find((name) => valueAt(input.tree, ["database", "logins", name]) !== undefined);
   if (named === undefined) return [];
   const expected = "`database.url` (PORTCULLIS_DATABASE_URL) beside it; the embedded PostgreSQL makes logins by itself";
   return [complain(input, ["database", "logins", named], expected)];

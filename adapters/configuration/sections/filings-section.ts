@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { catChoices } from "../../../core/filings/cat/choices.ts";
 import { key } from "../key-facts.ts";
-import { path, pathExpected, section, text } from "../key-forms.ts";
+import { path, pathExpected, section, text, whole } from "../key-forms.ts";
+import { isHost } from "../value-forms.ts";
 
 const destinationTypes = ["D", "E", "F", "N", "O"] as const;
 
@@ -63,7 +64,64 @@ export const compliance = section({
   }),
 });
 
+const remoteFolder = (sentence: string) =>
+  key(text(400).optional(), { sentence, expected: "a folder on the server", whenAbsent: "none" });
+
+const wayTo = (regulator: string) => ({
+  environment: key(z.enum(["test", "production"]).default("test"), {
+    sentence: `Which of ${regulator}'s two files go to: records of paper funds never reach production, nor those of live funds test.`,
+  }),
+  transport: key(z.enum(["none", "folder", "sftp"]).default("none"), {
+    sentence: "How files get there: by people alone, into a folder that something else carries on, or by SFTP.",
+  }),
+  folder: key(path().optional(), {
+    sentence: "Where `transport` is folder: it has `transit`, `complete` and `feedback`.",
+    expected: pathExpected("a folder"),
+    whenAbsent: "none",
+  }),
+  sftp: section({
+    host: key(z.string().refine(isHost).optional(), {
+      sentence: "The SFTP server.",
+      expected: "a host name or address",
+      whenAbsent: "none",
+    }),
+    port: key(whole(1, 65_535).default(22), { sentence: "Its port." }),
+    user: key(text(200).optional(), {
+      sentence: "Who we are there; the key is a secret.",
+      expected: "text of 1 to 200 characters",
+      whenAbsent: "none",
+    }),
+    host_key_sha256: key(
+      z
+        .string()
+        .regex(/^SHA256:[A-Za-z0-9+/]{43}$/)
+        .optional(),
+      {
+        sentence: "The server's own key, by its hash: no other server is spoken to.",
+        expected: "SHA256: and 43 characters, as `ssh-keygen -l` prints it",
+        whenAbsent: "none",
+      },
+    ),
+    transit_dir: remoteFolder("Into which a file is brought."),
+    complete_dir: remoteFolder("Into which it is renamed when it is whole."),
+    feedback_dir: remoteFolder("In which feedback lies."),
+  }).prefault({}),
+  upload_at: key(
+    z
+      .string()
+      .regex(/^([01]\d|2[0-3]):[0-5]\d$/)
+      .default("05:00"),
+    { sentence: "When past days are sealed and sent, on the regulator's clock.", expected: "HH:MM" },
+  ),
+});
+
 export const filings = section({
+  cat: section({
+    ...wayTo("CAT"),
+    meta_file: key(z.boolean().default(true), {
+      sentence: "Whether each file has a second one that says what is in it.",
+    }),
+  }).prefault({}),
   dir: key(path().optional(), {
     sentence: "The folder of submission files; it is made with the first line that is written.",
     environment: "PORTCULLIS_FILINGS_DIR",

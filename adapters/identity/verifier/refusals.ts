@@ -35,6 +35,10 @@ export const refusals = {
   serviceUnknown: () => refused("this service token is not known: ask an admin for one (`ctl auth tokens issue`)"),
   serviceRanOut: () => refused("this service token ran out: ask an admin for a new one (`ctl auth tokens issue`)"),
   serviceRevoked: () => refused("this service token was revoked: ask an admin for a new one (`ctl auth tokens issue`)"),
+  serviceNamedAsOurs: () =>
+    refused(
+      "this service token is called like a process of the platform: ask an admin for one of another name (`ctl auth tokens issue`)",
+    ),
   platformRanOut: () =>
     refused("this token of our processes has ended, or is from the future: compare the clocks of the machines"),
   platformForged: () => refused("this is not a token of our processes: they take theirs from the secrets store"),

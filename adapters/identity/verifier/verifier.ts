@@ -12,6 +12,7 @@ import {
   microsecondsPerSecond,
   toUnixMs,
 } from "../../../contracts/src/instant.ts";
+import { isOwnSource } from "../../../contracts/src/platform-services.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Health } from "../../../ports/health.ts";
 import type { Identity, Verifier } from "../../../ports/identity.ts";
@@ -98,6 +99,8 @@ export function createVerifier(options: VerifierOptions): Verifier {
     }
     if (known.isRevoked) throw refusals.serviceRevoked();
     if (known.expiresAt <= clock.now()) throw refusals.serviceRanOut();
+    // Issued before the name became one of ours: in records it would stand as us.
+    if (isOwnSource(known.name)) throw refusals.serviceNamedAsOurs();
     const identity: Identity = {
       kind: "service",
       actor: `service:${known.name}`,

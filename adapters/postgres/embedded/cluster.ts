@@ -4,7 +4,7 @@
 import { chmod, chown, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { join } from "node:path";
-import { platformServices } from "../../../contracts/src/platform-services.ts";
+import { storeProcesses } from "../../../contracts/src/platform-services.ts";
 import type { Random } from "../../../ports/random.ts";
 import { appRoleName } from "../connection.ts";
 import { isCode, programsOf, startFailed } from "./binaries.ts";
@@ -95,7 +95,7 @@ async function syncFolder(folder: string): Promise<void> {
 }
 
 /** The logins of services, in whichever database: logins/service-logins.ts names them. */
-const loginRule = `local all "/_(${platformServices.join("|")})$" scram-sha-256\n`;
+const loginRule = `local all "/_(${storeProcesses.join("|")})$" scram-sha-256\n`;
 
 /** Extra server settings by name, for tests. */
 export type Settings = Readonly<Record<string, string>>;

@@ -1,10 +1,10 @@
 // The statements that give a role what a service may do and nothing else. They begin by taking everything away, so that running them again, after a migration or
 // after somebody's own GRANT, ends with the list.
-import type { PlatformService } from "../../../contracts/src/platform-services.ts";
+import type { StoreProcess } from "../../../contracts/src/platform-services.ts";
 import { schemaName } from "../connection.ts";
 import { functionGrants, sequenceGrants, tableGrants } from "./table-grants.ts";
 
-export function grantStatements(service: PlatformService, role: string): readonly string[] {
+export function grantStatements(service: StoreProcess, role: string): readonly string[] {
   const to = quotedName(role);
   return [
     ...["TABLES", "SEQUENCES", "FUNCTIONS"].map(
@@ -18,7 +18,7 @@ export function grantStatements(service: PlatformService, role: string): readonl
 }
 
 /** Tables with the same rights are one statement. */
-function tablesByRights(service: PlatformService): ReadonlyMap<string, readonly string[]> {
+function tablesByRights(service: StoreProcess): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, string[]>();
   for (const [table, { read, write }] of Object.entries(tableGrants)) {
     const rights = [...(read.includes(service) ? ["select"] : []), ...(write[service] ?? [])].join(", ");
@@ -28,8 +28,8 @@ function tablesByRights(service: PlatformService): ReadonlyMap<string, readonly 
 }
 
 function grantedTo(
-  service: PlatformService,
-  grants: Readonly<Record<string, readonly PlatformService[]>>,
+  service: StoreProcess,
+  grants: Readonly<Record<string, readonly StoreProcess[]>>,
 ): readonly string[] {
   return Object.entries(grants).flatMap(([name, services]) => (services.includes(service) ? [name] : []));
 }

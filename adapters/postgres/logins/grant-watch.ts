@@ -2,7 +2,7 @@
 // perhaps in the one moment that counts: so health is red from the start, and the log says which.
 import type pg from "pg";
 import { messageOf } from "../../../contracts/src/fault.ts";
-import type { PlatformService } from "../../../contracts/src/platform-services.ts";
+import type { StoreProcess } from "../../../contracts/src/platform-services.ts";
 import type { Log } from "../../../ports/log.ts";
 import type { Timers } from "../../../ports/timers.ts";
 import { schemaName } from "../connection.ts";
@@ -10,7 +10,7 @@ import { functionGrants, tableGrants, type WriteRight } from "./table-grants.ts"
 
 interface GrantWatchOptions {
   readonly pool: pg.Pool;
-  readonly service: PlatformService;
+  readonly service: StoreProcess;
   readonly timers: Timers;
   readonly log: Log;
   /** Default 5,000. */
@@ -82,7 +82,7 @@ export function watchGrants(options: GrantWatchOptions): GrantWatch {
   };
 }
 
-function rightsOf(service: PlatformService): readonly Right[] {
+function rightsOf(service: StoreProcess): readonly Right[] {
   const tables = Object.entries(tableGrants).flatMap(([table, { read, write }]) => {
     const object = `${schemaName}.${table}`;
     const reading: readonly Right[] = read.includes(service) ? [{ object, column: undefined, right: "select" }] : [];

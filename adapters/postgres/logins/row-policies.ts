@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import type pg from "pg";
 import { mayPublish } from "../../../contracts/src/authority.ts";
 import { foreignDurableSubjects } from "../../../contracts/src/foreign-events.ts";
-import { type PlatformService, platformServices } from "../../../contracts/src/platform-services.ts";
+import { type StoreProcess, storeProcesses } from "../../../contracts/src/platform-services.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import { schemaName } from "../connection.ts";
 import { quotedName, quotedText } from "./grant-statements.ts";
@@ -28,10 +28,10 @@ interface Policy {
 }
 
 /** What operations takes in for programs outside, in their names and never in one of ours, nor in several of ours at once ("oms+treasury"). */
-const isForeign = `position('+' in source) = 0 and source <> all (array[${platformServices.map(quotedText).join(", ")}]::text[]) and subject = any (array[${foreignDurableSubjects.map(quotedText).join(", ")}]::text[])`;
+const isForeign = `position('+' in source) = 0 and source <> all (array[${storeProcesses.map(quotedText).join(", ")}]::text[]) and subject = any (array[${foreignDurableSubjects.map(quotedText).join(", ")}]::text[])`;
 
 /** Operations also relays events to NATS, answers for what others put aside, and declares their processes lost. */
-function rowRules(service: PlatformService): readonly RowRule[] {
+function rowRules(service: StoreProcess): readonly RowRule[] {
   const own = quotedText(service);
   const named = (column: string): string => `split_part(${column}, '.', 1) = ${own}`;
   const published = Object.values(subjects)
@@ -58,7 +58,7 @@ function rowRules(service: PlatformService): readonly RowRule[] {
   ];
 }
 
-function policiesOf(service: PlatformService): readonly Policy[] {
+function policiesOf(service: StoreProcess): readonly Policy[] {
   return rowRules(service).flatMap(({ table, commands, isOwn }) =>
     commands.map((command) => {
       const using = command === "insert" ? "" : ` using (${isOwn})`;
@@ -77,7 +77,7 @@ interface KnownPolicy {
 /** Inside a transaction: what is there as it should be stays. */
 export async function applyPolicies(
   client: pg.Client,
-  roles: Partial<Readonly<Record<PlatformService, string>>>,
+  roles: Partial<Readonly<Record<StoreProcess, string>>>,
 ): Promise<void> {
   const { rows } = await client.query<KnownPolicy>(
     `select p.polname::text as name, c.relname::text as table, obj_description(p.oid, 'pg_policy') as mark
@@ -85,7 +85,7 @@ export async function applyPolicies(
     [schemaName],
   );
   const known = new Map(rows.map(({ name, table, mark }) => [`${table} ${name}`, mark]));
-  for (const service of platformServices) {
+  for (const service of storeProcesses) {
     const role = roles[service];
     if (role === undefined) continue;
     for (const policy of policiesOf(service)) {

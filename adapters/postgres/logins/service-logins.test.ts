@@ -3,7 +3,12 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Fault } from "../../../contracts/src/fault.ts";
-import { type PlatformService, platformServices } from "../../../contracts/src/platform-services.ts";
+import {
+  type PlatformService,
+  platformServices,
+  type StoreProcess,
+  storeProcesses,
+} from "../../../contracts/src/platform-services.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import { type TestDatabase, testDatabase } from "../../../testkit/postgres.ts";
 import { quietLog } from "../../../testkit/quiet-log.ts";
@@ -32,7 +37,7 @@ async function anotherDatabase(): Promise<TestDatabase> {
 
 /** Their names stand on the server, which other tests use too. */
 const dropLogins = (database: string): string =>
-  platformServices
+  storeProcesses
     .map((service) => `drop owned by "${roleNameOf(database, service)}"; drop role "${roleNameOf(database, service)}"`)
     .join(";");
 
@@ -59,13 +64,13 @@ async function refusal(work: Promise<unknown>): Promise<Fault> {
 
 describe("28.6: a database login for each service", () => {
   let owner: ConnectionTarget;
-  let logins: Partial<Record<PlatformService, ConnectionTarget>>;
-  const loginOf = (service: PlatformService): ConnectionTarget => {
+  let logins: Partial<Record<StoreProcess, ConnectionTarget>>;
+  const loginOf = (service: StoreProcess): ConnectionTarget => {
     const target = logins[service];
     if (target === undefined) throw new Error(`no login of ${service}`);
     return target;
   };
-  const as = (service: PlatformService, sql: string) => asOwner(loginOf(service), sql);
+  const as = (service: StoreProcess, sql: string) => asOwner(loginOf(service), sql);
 
   beforeAll(async () => {
     owner = (await anotherDatabase()).address.owner;
@@ -73,11 +78,11 @@ describe("28.6: a database login for each service", () => {
   });
 
   it("is made by the start, and each logs in as itself with a password of its own", async () => {
-    for (const service of platformServices) {
+    for (const service of storeProcesses) {
       expect(await as(service, "select current_user as me")).toEqual([{ me: roleNameOf(owner.database, service) }]);
     }
-    const passwords = platformServices.map((service) => loginOf(service).password ?? "");
-    expect(new Set(passwords).size).toBe(platformServices.length);
+    const passwords = storeProcesses.map((service) => loginOf(service).password ?? "");
+    expect(new Set(passwords).size).toBe(storeProcesses.length);
     for (const password of passwords) expect(password).toMatch(/^[0-9a-f]{64}$/);
     const wrong = asOwner({ ...loginOf("oms"), password: "wrong" }, "select 1");
     await expect(wrong).rejects.toThrow(/password authentication failed/);
@@ -99,6 +104,37 @@ describe("28.6: a database login for each service", () => {
     expect(names.sort()).toEqual(Object.keys(functionGrants).sort());
   });
 
+  it("of the bots has their own rows and nothing of the platform's; the gateway adds deliveries and changes none", async () => {
+    for (const statement of [
+      "select from outbox",
+      "select from halt",
+      "select from risk_envelope_head",
+      "select from service_token",
+      "select from operator",
+      "select from audit_entry",
+      "insert into bot_installation (content) values ('{}')",
+      "insert into bot_pause (repository, content) values ('*', '{}')",
+      "insert into bot_delivery (delivery_id, body_sha256, received_us, status, content) values ('d', 's', 1, 'ACCEPTED', '{}')",
+      "insert into outbox (event_id, at_us, subject, key, source, payload) values (gen_random_uuid(), 1, 'svc.v1.operations.halt.requested', 'firm', 'bots', '{}')",
+    ]) {
+      await expect(as("bots", statement), statement).rejects.toThrow(/permission denied|row-level security/);
+    }
+    const delivered =
+      "insert into bot_delivery (delivery_id, body_sha256, received_us, status, content) values ('d', 's', 1, 'ACCEPTED', '{}')";
+    await as("gateway", delivered);
+    for (const statement of [
+      "update bot_delivery set status = 'IGNORED'",
+      "delete from bot_delivery",
+      "insert into bot_run (run_id, key, repository, status, version, content) values ('r', 'k', 'a/b', 'QUEUED', 1, '{}')",
+      "insert into bot_spend (run_id, day, content) values ('r', '2026-11-19', '{}')",
+    ]) {
+      await expect(as("gateway", statement), statement).rejects.toThrow(/permission denied/);
+    }
+    await as("bots", "update bot_delivery set status = 'HANDLED', content = '{}'");
+    await expect(as("bots", "update bot_delivery set body_sha256 = 'x'")).rejects.toThrow(/permission denied/);
+    await expect(as("oms", "select from bot_run")).rejects.toThrow(/permission denied/);
+  });
+
   it("lets nobody rewrite what is append-only, or read what is somebody else's secret", async () => {
     const refused: readonly string[] = [
       ...["audit_entry", "audit_checkpoint", "risk_journal", "oms_fill", "treasury_entry", "outbox"].flatMap(
@@ -112,7 +148,7 @@ describe("28.6: a database login for each service", () => {
       "create table portcullis.mine (one int)",
       "alter table halt disable trigger all",
     ];
-    for (const service of platformServices) {
+    for (const service of storeProcesses) {
       const client = await openClient(loginOf(service), { log: quietLog, applicationName: "test" });
       for (const statement of refused) {
         const refusing = client.query(statement);
@@ -277,11 +313,11 @@ describe("28.6: logins that an administrator made", () => {
     const { targets, missing = "" } = await prepare(owner);
     expect(targets).toBeUndefined();
     const statements = [...missing.matchAll(/^ {2}(CREATE ROLE .*;)$/gm)].map(([, statement]) => statement);
-    expect(statements).toHaveLength(platformServices.length);
+    expect(statements).toHaveLength(storeProcesses.length);
     expect(statements[0]).toBe(
       `CREATE ROLE "${owner.database}_riskengine" LOGIN PASSWORD 'a password for riskengine'; ALTER ROLE "${owner.database}_riskengine" SET search_path = portcullis;`,
     );
-    for (const service of platformServices) expect(missing).toContain(`_${service}"`);
+    for (const service of storeProcesses) expect(missing).toContain(`_${service}"`);
     expect(missing).toContain("PORTCULLIS_DATABASE_LOGINS_RISKENGINE=postgres://");
   });
 
@@ -316,6 +352,8 @@ describe("28.6: logins that an administrator made", () => {
     const { targets = {} } = await prepare(owner, named());
     expect(targets.oms).toMatchObject({ user: roleOf("oms"), password: "pw-oms" });
     expect(oms).toContain("pw-oms");
+    // It is named by nobody, and everything else starts all the same.
+    expect(targets.bots).toBeUndefined();
     for (const service of platformServices) {
       const target = targets[service];
       if (target === undefined) throw new Error(`no login of ${service}`);

@@ -8,7 +8,7 @@
 //  4. Without either, every service works as the app role, if the caller bears that.
 import type pg from "pg";
 import { Fault, messageOf } from "../../../contracts/src/fault.ts";
-import { type PlatformService, platformServices } from "../../../contracts/src/platform-services.ts";
+import { type StoreProcess, storeProcesses } from "../../../contracts/src/platform-services.ts";
 import type { Log } from "../../../ports/log.ts";
 import type { Random } from "../../../ports/random.ts";
 import {
@@ -29,16 +29,16 @@ interface ServiceLoginsOptions {
   /** What the configuration names, by service. */
   /** What is asked of the server's certificate beside what the URLs say. */
   readonly security?: DatabaseSecurity;
-  readonly configured: Partial<Readonly<Record<PlatformService, string | undefined>>>;
+  readonly configured: Partial<Readonly<Record<StoreProcess, string | undefined>>>;
   /** The services that run here: each must be able to log in. */
-  readonly services: readonly PlatformService[];
+  readonly services: readonly StoreProcess[];
   /** What creates power takes two people then; default false. */
   readonly isProduction?: boolean;
   readonly random: Random;
   readonly log: Log;
 }
 
-type LoginTargets = Partial<Readonly<Record<PlatformService, ConnectionTarget>>>;
+type LoginTargets = Partial<Readonly<Record<StoreProcess, ConnectionTarget>>>;
 
 export interface PreparedLogins {
   /** Undefined when there are none. */
@@ -47,7 +47,7 @@ export interface PreparedLogins {
   readonly missing?: string;
 }
 
-const loginVariable = (service: PlatformService): string => `PORTCULLIS_DATABASE_LOGINS_${service.toUpperCase()}`;
+const loginVariable = (service: StoreProcess): string => `PORTCULLIS_DATABASE_LOGINS_${service.toUpperCase()}`;
 
 export async function prepareServiceLogins(options: ServiceLoginsOptions): Promise<PreparedLogins> {
   const named = configuredTargets(options);
@@ -74,7 +74,7 @@ export async function prepareServiceLogins(options: ServiceLoginsOptions): Promi
 
 /** All that run here, or none: a half would leave somebody on the owner's login unseen. */
 function configuredTargets({ configured, services, owner, security }: ServiceLoginsOptions): LoginTargets | undefined {
-  const urls = platformServices.flatMap((service) => {
+  const urls = storeProcesses.flatMap((service) => {
     const url = configured[service];
     return url === undefined ? [] : [[service, loginFromUrl(loginVariable(service), url, security)] as const];
   });
@@ -122,7 +122,7 @@ async function mayCreateRoles(client: pg.Client): Promise<boolean> {
 const nameBytesMax = 63;
 
 /** Databases of one server have different names, and no service's name has an underscore: no two of these are the same. */
-export function roleNameOf(database: string, service: PlatformService): string {
+export function roleNameOf(database: string, service: StoreProcess): string {
   const name = `${database}_${service}`;
   if (Buffer.byteLength(name) <= nameBytesMax) return name;
   throw new Fault(
@@ -136,8 +136,8 @@ const markOf = (database: string): string => `Portcullis: a service's login of t
 
 async function makeLogins(client: pg.Client, { owner, random, log }: ServiceLoginsOptions): Promise<LoginTargets> {
   const mark = markOf(owner.database);
-  const targets: [PlatformService, ConnectionTarget][] = [];
-  for (const service of platformServices) {
+  const targets: [StoreProcess, ConnectionTarget][] = [];
+  for (const service of storeProcesses) {
     const role = roleNameOf(owner.database, service);
     const known = await client.query<{ readonly mark: string | null }>(
       "SELECT shobj_description(oid, 'pg_authid') AS mark FROM pg_roles WHERE rolname = $1",
@@ -179,7 +179,7 @@ async function passwordOf(client: pg.Client, role: string): Promise<string> {
 }
 
 async function grantAll(client: pg.Client, targets: LoginTargets): Promise<void> {
-  for (const service of platformServices) {
+  for (const service of storeProcesses) {
     const role = targets[service]?.user;
     if (role === undefined) continue;
     await mustBePlain(client, service, role);
@@ -206,7 +206,7 @@ interface RoleRow {
 }
 
 /** Who may make himself the owner, or whom nothing stops, is held by no grant. */
-async function mustBePlain(client: pg.Client, service: PlatformService, role: string): Promise<void> {
+async function mustBePlain(client: pg.Client, service: StoreProcess, role: string): Promise<void> {
   const { rows } = await client.query<RoleRow>(
     `SELECT rolsuper OR rolcreaterole OR rolbypassrls OR rolreplication AS powerful,
        ARRAY(SELECT other.rolname::text FROM pg_roles other
@@ -241,7 +241,7 @@ async function grantCare(client: pg.Client, { operations }: LoginTargets, log: L
 
 /** Tried now: a service that finds out later is started again and again. */
 async function mustLogIn(
-  service: PlatformService,
+  service: StoreProcess,
   target: ConnectionTarget | undefined,
   { log }: ServiceLoginsOptions,
 ): Promise<void> {
@@ -267,7 +267,7 @@ async function mustLogIn(
 
 /** What an administrator runs, and which settings name it then. */
 function howToMake({ database }: ConnectionTarget): string {
-  const statements = platformServices.map((service) => {
+  const statements = storeProcesses.map((service) => {
     const role = quotedName(roleNameOf(database, service));
     return `  CREATE ROLE ${role} LOGIN PASSWORD 'a password for ${service}'; ALTER ROLE ${role} SET search_path = ${schemaName};`;
   });

@@ -4,25 +4,32 @@
 //  1. `read: "all"` is for records: services read each other's rather than keep copies. Tables of people, logins and keys name their readers.
 //  2. Only the owner reaches a table whose line is empty.
 //  3. `update (one)` is the right to lock a row and nothing more: that column has one value.
-import { type PlatformService, platformServices } from "../../../contracts/src/platform-services.ts";
+import {
+  type PlatformService,
+  platformServices,
+  type StoreProcess,
+  storeProcesses,
+} from "../../../contracts/src/platform-services.ts";
 
 type Columns = "" | ` (${string})`;
 export type WriteRight = `insert${Columns}` | `update${Columns}` | "delete";
-type Writers = Partial<Readonly<Record<PlatformService, readonly WriteRight[]>>>;
+type Writers = Partial<Readonly<Record<StoreProcess, readonly WriteRight[]>>>;
 
 interface TableGrants {
-  readonly read: readonly PlatformService[];
+  readonly read: readonly StoreProcess[];
   readonly write: Writers;
 }
 
-const all: readonly PlatformService[] = platformServices;
+const all: readonly StoreProcess[] = platformServices;
+/** With what acts at GitHub, which has its own tables and of the others only what a process must have. */
+const everybody: readonly StoreProcess[] = storeProcesses;
 /** Those that hear events. */
 const hearers: readonly PlatformService[] = ["riskengine", "operations", "oms", "treasury"];
 
-const by = (services: readonly PlatformService[], ...rights: readonly WriteRight[]): Writers =>
+const by = (services: readonly StoreProcess[], ...rights: readonly WriteRight[]): Writers =>
   Object.fromEntries(services.map((service) => [service, rights]));
 const readable = (write: Writers = {}): TableGrants => ({ read: all, write });
-const secretOf = (read: readonly PlatformService[], write: Writers): TableGrants => ({ read, write });
+const secretOf = (read: readonly StoreProcess[], write: Writers): TableGrants => ({ read, write });
 const ownersOnly: TableGrants = { read: [], write: {} };
 
 const halting: readonly PlatformService[] = ["riskengine", "operations"];
@@ -32,8 +39,9 @@ const kept = ["insert", "update"] as const;
 const free = ["insert", "update", "delete"] as const;
 
 const bus: Readonly<Record<string, TableGrants>> = {
-  outbox: readable(by(all, "insert (event_id, at_us, subject, key, source, payload)")),
-  outbox_floor: readable(),
+  outbox: readable(by(everybody, "insert (event_id, at_us, subject, key, source, payload)")),
+  // Read by every start, to see that the login works.
+  outbox_floor: { read: everybody, write: {} },
   subscription: readable(by(hearers, ...free)),
   // The risk engine alone counts, whichever way an event came in.
   foreign_position: readable(by(["riskengine"], ...kept)),
@@ -52,8 +60,8 @@ const bus: Readonly<Record<string, TableGrants>> = {
     ),
   ),
   handled_event: readable(by(hearers, "insert")),
-  commit_marker: readable(by(all, "insert (id, at_us)")),
-  service_instance: readable(by(all, "insert", "update (lease_until_us)", "delete")),
+  commit_marker: { read: everybody, write: by(everybody, "insert (id, at_us)") },
+  service_instance: { read: everybody, write: by(everybody, "insert", "update (lease_until_us)", "delete") },
   request_key: readable(by(all, ...free)),
   configuration_value: readable(),
   report: readable(by(["gateway"], ...free)),
@@ -199,6 +207,12 @@ const workers: Readonly<Record<string, TableGrants>> = {
   filing_record: readable(by(["operations"], "insert")),
   filing_step: readable(by(["operations"], "insert")),
   filing_switch: readable(by(["operations"], "insert")),
+  filing_file: readable(by(["operations"], "insert")),
+  filing_closing: readable(by(["operations"], "insert")),
+  filing_sending: readable(by(["operations"], "insert")),
+  filing_feedback: readable(by(["operations"], "insert")),
+  filing_rejection: readable(by(["operations"], "insert")),
+  filing_correction: readable(by(["operations"], "insert")),
   filing_settings: readable(by(["operations"], "insert")),
   kept_books: readable(by(["operations"], "insert", "delete")),
   market_minute: readable(by(["operations"], "insert", "delete")),
@@ -209,6 +223,22 @@ const workers: Readonly<Record<string, TableGrants>> = {
   watchdog_pause: readable(by(["operations"], ...free)),
   watchdog_episode: readable(by(["operations"], ...kept)),
   watchdog_pnl: readable(by(["operations"], ...kept)),
+};
+
+const gatewaysAndBots: readonly StoreProcess[] = ["gateway", "bots"];
+const ofBots = (write: Writers): TableGrants => ({ read: gatewaysAndBots, write });
+
+/** The gateway adds and never changes; all the rest is the bots'. */
+const githubbot: Readonly<Record<string, TableGrants>> = {
+  bot_installation: ofBots(by(["gateway"], "insert")),
+  bot_pause: ofBots(by(["gateway"], "insert")),
+  bot_delivery: ofBots({ ...by(["gateway"], "insert"), ...by(["bots"], "update (status, content)", "delete") }),
+  bot_run: ofBots(by(["bots"], ...kept)),
+  bot_intent: ofBots(by(["bots"], ...kept)),
+  bot_thread: ofBots(by(["bots"], ...kept)),
+  bot_day: ofBots(by(["bots"], ...kept)),
+  bot_spend: ofBots(by(["bots"], ...kept)),
+  bot_redelivery: ofBots(by(["bots"], ...free)),
 };
 
 /** By the table's name. */
@@ -222,6 +252,7 @@ export const tableGrants: Readonly<Record<string, TableGrants>> = {
   ...treasury,
   ...research,
   ...workers,
+  ...githubbot,
   migrations: ownersOnly,
   installation: ownersOnly,
   service_login: ownersOnly,
@@ -231,7 +262,7 @@ export const tableGrants: Readonly<Record<string, TableGrants>> = {
 };
 
 /** Functions that somebody calls, with the types of their arguments; those of triggers are nobody's. */
-export const functionGrants: Readonly<Record<string, readonly PlatformService[]>> = {
+export const functionGrants: Readonly<Record<string, readonly StoreProcess[]>> = {
   // Those that only triggers and other functions call.
   "guard_digest(jsonb)": [],
   "guard_has_event(text[], text[])": [],
@@ -263,4 +294,4 @@ export const functionGrants: Readonly<Record<string, readonly PlatformService[]>
 };
 
 /** Numbers that a service takes by itself. */
-export const sequenceGrants: Readonly<Record<string, readonly PlatformService[]>> = {};
+export const sequenceGrants: Readonly<Record<string, readonly StoreProcess[]>> = {};

@@ -69,6 +69,8 @@ import { keptBooksMigration } from "./0066-kept-books.ts";
 import { filingsMigration } from "./0067-filings.ts";
 import { filingStepsMigration } from "./0068-filing-steps.ts";
 import { filingSettingsMigration } from "./0069-filing-settings.ts";
+import { filingFilesMigration } from "./0070-filing-files.ts";
+import { repositoryBotMigration } from "./0071-repository-bot.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -140,4 +142,6 @@ export const migrations: readonly Migration[] = [
   filingsMigration,
   filingStepsMigration,
   filingSettingsMigration,
+  filingFilesMigration,
+  repositoryBotMigration,
 ];

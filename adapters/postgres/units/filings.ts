@@ -3,6 +3,7 @@ import { Fault } from "../../../contracts/src/fault.ts";
 import { fromMicroseconds } from "../../../contracts/src/instant.ts";
 import type { RegimeName } from "../../../contracts/src/records/filing.ts";
 import type {
+  FilingDay,
   FilingDayQuery,
   FilingDaySum,
   FilingFile,
@@ -22,6 +23,7 @@ interface DayRow {
   readonly regime: RegimeName;
   readonly fund_id: string;
   readonly submission_date: string;
+  readonly number: number;
   readonly mode: FilingDaySum["mode"];
   readonly written: string;
   readonly quarantined: string;
@@ -82,13 +84,14 @@ async function insert(sql: Sql, { text, ...record }: FilingRecord): Promise<void
   const done = await sql.write({
     name: "filing_insert",
     text: `insert into filing_record (record_id, regime, fund_id, submission_date, status, event_key, order_id, source, line, event_type, late,
-             event_us, recorded_us, mode, line_text, content)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) on conflict do nothing`,
+             event_us, recorded_us, mode, number, ends_at, reference, line_text, content)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19) on conflict do nothing`,
     values: [
       columnOfText(record.recordId),
       record.regime,
       ...[fundId, date, status, eventKey, orderId, source],
-      ...[record.line, record.eventType, record.late, ...times, record.mode],
+      ...[record.line, record.eventType, record.late, ...times, record.mode, record.number, record.endsAt],
+      record.reference === undefined ? null : columnOfText(record.reference),
       columnOfText(text),
       JSON.stringify(record),
     ],
@@ -99,7 +102,11 @@ async function insert(sql: Sql, { text, ...record }: FilingRecord): Promise<void
   }
 }
 
-function linesOf(sql: Sql): Pick<FilingRecords, "lineCount" | "lines"> {
+type OfLines = "lineCount" | "lines" | "last" | "linesOfNumber" | "range" | "called";
+
+function linesOf(sql: Sql): Pick<FilingRecords, OfLines> {
+  const isWritten = "regime = $1 and fund_id = $2 and submission_date = $3 and status = 'WRITTEN'";
+  const dayValues = ({ regime, fundId, date }: FilingDay) => [regime, columnOfText(fundId), date];
   const values = ({ regime, fundId, date, status }: FilingFile) => [regime, columnOfText(fundId), date, status];
   const ofFile = "regime = $1 and fund_id = $2 and submission_date = $3 and status = $4";
   return {
@@ -113,7 +120,41 @@ function linesOf(sql: Sql): Pick<FilingRecords, "lineCount" | "lines"> {
       const found = await sql.read({ name: "filing_lines", text, values: [...values(file), from, countMax] });
       return (found.rows as readonly Row[]).map(({ line_text }) => textOfColumn(line_text));
     },
+    async last(day) {
+      const text = `${select} where ${isWritten} order by line desc limit 1`;
+      return recordsOf((await sql.read({ name: "filing_last", text, values: dayValues(day) })).rows)[0];
+    },
+    async linesOfNumber({ number, ...day }, from, countMax) {
+      const found = await sql.read({
+        name: "filing_lines_of_number",
+        text: `select line_text from filing_record where ${isWritten} and number = $4
+               and line >= $5 + (select min(line) from filing_record where ${isWritten} and number = $4) order by line limit $6`,
+        values: [...dayValues(day), number, from, countMax],
+      });
+      return (found.rows as readonly Row[]).map(({ line_text }) => textOfColumn(line_text));
+    },
+    async range({ number, ...day }) {
+      const found = await sql.read({
+        name: "filing_range",
+        text: `select min(line) as from_line, count(*) as count, max(mode) as mode from filing_record where ${isWritten} and number = $4`,
+        values: [...dayValues(day), number],
+      });
+      const [row] = found.rows as readonly RangeRow[];
+      if (row === undefined || row.from_line === null || row.mode === null) return undefined;
+      return { fromLine: Number(row.from_line), count: Number(row.count), mode: row.mode };
+    },
+    async called(regime, reference) {
+      const text = `${select} where regime = $1 and reference = $2 order by submission_date, line limit 1000`;
+      const found = await sql.read({ name: "filing_called", text, values: [regime, columnOfText(reference)] });
+      return recordsOf(found.rows);
+    },
   };
+}
+
+interface RangeRow {
+  readonly from_line: string | null;
+  readonly count: string;
+  readonly mode: FilingDaySum["mode"] | null;
 }
 
 async function list(sql: Sql, query: FilingQuery): Promise<readonly FilingRecord[]> {
@@ -136,15 +177,15 @@ async function days(
   const text = (value: string | undefined): string | null => (value === undefined ? null : columnOfText(value));
   const found = await sql.read({
     name: "filing_days",
-    text: `select regime, fund_id, submission_date, max(mode) as mode, count(*) filter (where status = 'WRITTEN') as written,
-             count(*) filter (where status = 'QUARANTINED') as quarantined, count(*) filter (where late) as late, min(event_us) as first_us
-           from filing_record
+    text: `select regime, fund_id, submission_date, number, max(mode) as mode, count(*) filter (where status = 'WRITTEN') as written,
+             count(*) filter (where status = 'QUARANTINED' and not exists (select from filing_correction c where c.record_id = r.record_id)) as quarantined, count(*) filter (where late) as late, min(event_us) as first_us
+           from filing_record r
            where ($1::text is null or regime = $1) and ($2::text is null or fund_id = $2) and ($3::text is null or submission_date = $3)
-             and ($4::text is null or (regime, fund_id, submission_date) > ($4, $5, $6))
-           group by regime, fund_id, submission_date order by regime, fund_id, submission_date limit $7`,
+             and ($4::text is null or (regime, fund_id, submission_date, number) > ($4, $5, $6, $7))
+           group by regime, fund_id, submission_date, number order by regime, fund_id, submission_date, number limit $8`,
     values: [
       ...[regime ?? null, text(fundId), text(date)],
-      ...[after?.regime ?? null, text(after?.fundId), text(after?.date)],
+      ...[after?.regime ?? null, text(after?.fundId), text(after?.date), after?.number ?? null],
       countMax,
     ],
   });
@@ -152,6 +193,7 @@ async function days(
     regime: row.regime,
     fundId: textOfColumn(row.fund_id),
     date: row.submission_date,
+    number: row.number,
     mode: row.mode,
     written: Number(row.written),
     quarantined: Number(row.quarantined),

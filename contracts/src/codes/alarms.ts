@@ -212,8 +212,25 @@ export const alarms = {
   ),
   FILING_FILE_CHANGED: alarm(
     "critical",
-    "A submission file holds something else than its records. Nothing more is written to it.",
+    "A submission file holds something else than its records. Nothing more is written to it, and it is not sealed.",
   ),
+  FILING_UPLOAD_FAILED: alarm(
+    "critical",
+    "A day's submission file could not be sealed or sent; it is tried again every minute. The sentence says why.",
+  ),
+  FILING_REJECTED: alarm(
+    "critical",
+    "The regulator rejected a submission file or records of one. One alarm for each file and feedback.",
+  ),
+  FILING_FEEDBACK_UNREAD: alarm(
+    "warning",
+    "A feedback file cannot be read, is about no file of ours, or is too large. It changed nothing.",
+  ),
+  FILING_DEADLINE_NEAR: alarm(
+    "warning",
+    "Records of a day are due at the regulator within the hour, and have not been sent.",
+  ),
+  FILING_DEADLINE_MISSED: alarm("critical", "Records of a day were due at the regulator, and have not been sent."),
 
   // The watchdogs, one each.
   WATCHDOG_PREDICTIVE_HEALTH: alarm("warning", "NAV left the 99 % interval of its backtest."),

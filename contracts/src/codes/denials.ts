@@ -291,13 +291,37 @@ export const commandDenials = {
   ),
   PARKED_MONEY: denial("What carries money and can be read is tried until it is handled.", "FAILED_PRECONDITION"),
 
+  // What the repository bot refuses, and why one of its runs did not act.
+  GITHUB_APP_TOO_POWERFUL: denial(
+    "The App at GitHub holds permissions that the bot must not have.",
+    "FAILED_PRECONDITION",
+  ),
+  GITHUB_APP_LACKS_PERMISSION: denial(
+    "The App's installation at GitHub lacks a permission that the bot needs.",
+    "FAILED_PRECONDITION",
+  ),
+  BOT_NOT_INSTALLED: denial("The repository bot is not installed.", "FAILED_PRECONDITION"),
+  BOT_BUDGET_USED_UP: denial("What the bot may spend in a day is used up.", "RESOURCE_EXHAUSTED"),
+  BOT_NOT_PERMITTED: denial("Whoever asked the bot may not write to the repository.", "PERMISSION_DENIED"),
+  BOT_PAUSED: denial("The bot is paused there.", "FAILED_PRECONDITION"),
+  BOT_FORK: denial("The pull request comes from a fork, which the bot only reviews.", "FAILED_PRECONDITION"),
+  BOT_BRANCH_UNPROTECTED: denial("The repository's default branch is not protected.", "FAILED_PRECONDITION"),
+  BOT_PLAN_REFUSED: denial("What was to be done does not hold against the state of the thread.", "FAILED_PRECONDITION"),
+
   // Webhooks.
   WEBHOOK_SECRET_WRONG: denial("The shared secret is wrong.", "UNAUTHENTICATED", { exit: exitCodes.forbidden }),
   WEBHOOK_ADDRESS_NOT_ALLOWED: denial("The caller's address is not on the list.", "PERMISSION_DENIED"),
   WEBHOOK_KEY_DUPLICATE: denial("The idempotency key was seen within 5 minutes.", "ALREADY_EXISTS"),
-  WEBHOOK_BODY_TOO_LARGE: denial("The body is larger than 4 KB.", "INVALID_ARGUMENT", { http: 413 }),
+  WEBHOOK_SIGNATURE: denial("The signature is missing, or is not that of these bytes.", "UNAUTHENTICATED", {
+    exit: exitCodes.forbidden,
+  }),
+  WEBHOOK_BODY_TOO_LARGE: denial(
+    "The body is larger than its webhook takes: 4 KB of an alert, 1 MiB of GitHub.",
+    "INVALID_ARGUMENT",
+    { http: 413 },
+  ),
   WEBHOOK_BODY_INVALID: denial("The body is not the JSON that was agreed.", "INVALID_ARGUMENT"),
-  WEBHOOK_CONTENT_TYPE: denial("The body is sent as neither application/json nor text/plain.", "INVALID_ARGUMENT", {
+  WEBHOOK_CONTENT_TYPE: denial("The body is sent as another type than its webhook takes.", "INVALID_ARGUMENT", {
     http: 415,
   }),
   WEBHOOK_RATE_EXCEEDED: denial("More than 10 requests in a second for one fund.", "RESOURCE_EXHAUSTED"),

@@ -36,6 +36,9 @@ export const faults = {
     "The record is durable, and its line is not in the day's submission file yet; the same event again answers when it is.",
     "UNAVAILABLE",
   ),
+  FILING_NAME_TAKEN: fault("Something else lies at the regulator's under a submission file's name.", "ABORTED"),
+  FILING_UNREACHABLE: fault("The way to the regulator does not work; the sentence says where it ends.", "UNAVAILABLE"),
+  FILING_WORK_DIED: fault("The process that seals or sends submission files died.", "UNAVAILABLE"),
 
   FILING_LOG_BROKEN: fault(
     "The audit log does not hold together where it would have to say what a regulator must hear: nothing is proved by it.",
@@ -46,6 +49,8 @@ export const faults = {
     "A fund's orders of a day are more than one look can hold against the audit log.",
     "RESOURCE_EXHAUSTED",
   ),
+  GITHUB_REFUSED: fault("GitHub refused what it was asked.", "FAILED_PRECONDITION"),
+  GITHUB_UNAVAILABLE: fault("GitHub does not answer, or asks us to wait.", "UNAVAILABLE"),
 
   // Idempotency keys.
   IDEMPOTENCY_KEY_REUSED: fault("The key came with another body before.", "ABORTED"),

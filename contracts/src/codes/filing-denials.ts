@@ -37,4 +37,34 @@ export const filingDenials = {
     "The regime takes no such event, of anybody or of this reporter; nothing is kept.",
     "FAILED_PRECONDITION",
   ),
+  FILING_MODE_MISMATCH: denial(
+    "Records of a paper fund never go where production is, nor those of a live fund where tests are.",
+    "FAILED_PRECONDITION",
+  ),
+  FILING_REGIME_NOT_SEALED: denial(
+    "Files of that regime are not sealed by the platform: fetch one and hand it in.",
+    "FAILED_PRECONDITION",
+  ),
+  FILING_NOTHING_TO_SEAL: denial("Nothing was recorded that is not in a sealed file.", "FAILED_PRECONDITION"),
+  FILING_NOT_THE_RECORDS: denial(
+    "The day's submission file holds something else than its records: it is not sealed before that is settled.",
+    "FAILED_PRECONDITION",
+  ),
+  FILING_NOT_SEALED: denial("The submission file is not sealed: seal it first.", "FAILED_PRECONDITION"),
+  FILING_NO_TRANSPORT: denial(
+    "The configuration names no way to the regulator (`filings.cat.transport`).",
+    "FAILED_PRECONDITION",
+  ),
+  FILING_UPLOAD_REFUSED: denial(
+    "The file did not get to the regulator's folder: it cannot be reached, or something else lies there under that name.",
+    "FAILED_PRECONDITION",
+  ),
+  FILING_NOT_CORRECTABLE: denial(
+    "The record is not in a state in which that correction says anything, or what is to be set cannot be changed.",
+    "FAILED_PRECONDITION",
+  ),
+  FILING_STILL_WRONG: denial(
+    "What the correction makes of the record would be refused as well.",
+    "FAILED_PRECONDITION",
+  ),
 } as const satisfies Readonly<Record<string, AnswerCode>>;

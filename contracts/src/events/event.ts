@@ -2,7 +2,7 @@
 // log says of it. Documents, the table of publishers and the audit log's actions are made from the list of these.
 import type { z } from "zod";
 import type { Whose } from "../ownership/whose.ts";
-import { isOwnSource, type PlatformService, platformServices } from "../platform-services.ts";
+import { isOwnSource, platformServices, type StoreProcess } from "../platform-services.ts";
 import { personalFieldsOf } from "../records/fields.ts";
 import type { Delivery, Subject } from "../subject.ts";
 
@@ -63,14 +63,14 @@ interface Declaration<Payload> {
   /** Durable unless it says otherwise. */
   readonly delivery?: Delivery;
   readonly sentence: string;
-  readonly publishers: readonly PlatformService[];
+  readonly publishers: readonly StoreProcess[];
   /** Of what programs outside publish too: whose that must be which it names. What only we publish is its publishers'. */
   readonly whose?: readonly Whose[];
   readonly audit: Entry<NoInfer<Payload>> | NotAudited;
 }
 
 export interface DeclaredEvent<Payload> extends Subject<Payload> {
-  readonly publishers: readonly PlatformService[];
+  readonly publishers: readonly StoreProcess[];
   readonly whose: readonly Whose[];
   readonly audit: AuditRule;
 }
@@ -131,5 +131,5 @@ export const byService = (of: { readonly service: string }): string => of.servic
 /** Halts are one sequence of epochs over the whole firm, so all of them share one key. */
 export const byFirm = (): string => "firm";
 
-export const everyService: readonly PlatformService[] = platformServices;
-export const watchdogs: readonly PlatformService[] = ["operations"];
+export const everyService: readonly StoreProcess[] = platformServices;
+export const watchdogs: readonly StoreProcess[] = ["operations"];

@@ -1,5 +1,6 @@
 // Who is there, and which processes run. One entry an event: subject, payload, order, publishers and what the audit log says of it.
 
+import { storeProcesses } from "../platform-services.ts";
 import {
   factorChanged,
   identityRequestEnded,
@@ -116,7 +117,7 @@ export const identityEvents = {
     schema: serviceEvent,
     key: byService,
     sentence: "A service's process is ready.",
-    publishers: everyService,
+    publishers: storeProcesses,
     audit: { action: "service.started", about: aboutService },
   }),
   serviceStopped: event({
@@ -124,7 +125,7 @@ export const identityEvents = {
     schema: serviceEvent,
     key: byService,
     sentence: "A service's process ended as it was asked to.",
-    publishers: everyService,
+    publishers: storeProcesses,
     audit: { action: "service.stopped", about: aboutService },
   }),
   serviceLost: event({

@@ -1,6 +1,5 @@
 // Operations: halts, the audit log, watchdogs, alarms. One entry an event: subject, payload, order, publishers and what the audit log says of it.
 
-import { filingRecorded, filingReviewed, filingSwitched } from "../records/filing.ts";
 import { refusedForeignEvent } from "../records/foreign.ts";
 import {
   activeHalt,
@@ -48,6 +47,7 @@ import {
   requestedBy,
   watchdogs,
 } from "./event.ts";
+import { filingEvents } from "./filings.ts";
 
 const byWatchdog = (of: WatchdogAlarm): string => `${of.watchdog}/${of.fund_id ?? ""}`;
 
@@ -118,42 +118,7 @@ export const operationsEvents = {
     publishers: ["riskengine", "operations"],
     audit: { action: "resume.ended", about: (of) => of.request_id, by: (of) => of.ended_by },
   }),
-  filingRecorded: event({
-    subject: "svc.v1.operations.filing.recorded",
-    schema: filingRecorded,
-    key: byFund,
-    sentence: "A record for a regulator was written down, or put aside because the regulator would refuse it.",
-    publishers: ["operations"],
-    audit: {
-      action: {
-        actions: ["filing.recorded", "filing.quarantined"],
-        of: ({ status }) => (status === "WRITTEN" ? "filing.recorded" : "filing.quarantined"),
-      },
-      about: (of) => of.order_id,
-    },
-  }),
-  filingReviewed: event({
-    subject: "svc.v1.operations.filing.reviewed",
-    schema: filingReviewed,
-    key: byFund,
-    sentence: "A person reviewed what was reported of a fund on a day; with what was found.",
-    publishers: ["operations"],
-    audit: { action: "filing.reviewed", about: byFund, by: (of) => of.reviewed_by },
-  }),
-  filingSwitched: event({
-    subject: "svc.v1.operations.filing.switched",
-    schema: filingSwitched,
-    key: byFund,
-    sentence: "A fund was enabled for a regulator, or it is not any more.",
-    publishers: ["operations"],
-    audit: {
-      action: {
-        actions: ["filing.enabled", "filing.disabled"],
-        of: ({ enabled }) => (enabled ? "filing.enabled" : "filing.disabled"),
-      },
-      about: byFund,
-    },
-  }),
+  ...filingEvents,
   flattenRequested: event({
     subject: "svc.v1.operations.flatten.requested",
     schema: flattenRequested,

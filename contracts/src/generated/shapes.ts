@@ -367,6 +367,12 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"state","type":"text","description":"DECLARED, EX (due and not paid yet) or DONE for a dividend; ANNOUNCED, APPLIED, DONE or ABORTED for the others.","values":["ANNOUNCED","APPLIED","DONE","ABORTED","DECLARED","EX"]},
     {"name":"note","type":"text","description":"Why it was aborted; else empty.","kind":"LINE","maxLength":2000},
   ]},
+  CorrectFilingRecordRequest: {"isRequest":true,"fields":[
+    {"name":"record_id","type":"text","description":"cat.alpha.2026-11-13.000000000","kind":"LINE","required":true,"maxLength":200,"example":"cat.alpha.2026-11-13.000000000","asItIs":"names what exists"},
+    {"name":"action","type":"text","required":true,"values":["NEW","RPR","COR","DEL"]},
+    {"name":"set","type":"map","ofTexts":true,"description":"Fields as the regime names them, with what they hold from now on; an empty text takes one away.","maxCount":64,"asItIs":"held against the tables of the regime"},
+    {"name":"reason","type":"text","typed":true,"maxLength":2000,"example":"the price was wrong"},
+  ]},
   CosignAuditAnewRequest: {"isRequest":true,"fields":[
     {"name":"request_id","type":"text","description":"As the request was answered.","required":true,"minLength":1,"maxLength":128,"asItIs":"names what exists"},
     {"name":"step_up_proof","type":"text","description":"The proof that a step-up for this action and these parameters gave.","kind":"PROOF"},
@@ -561,7 +567,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"regime","type":"text"},
     {"name":"fund_id","type":"text"},
     {"name":"submission_date","type":"text","kind":"DATE"},
-    {"name":"status","type":"text","values":["WRITTEN","QUARANTINED"]},
+    {"name":"status","type":"text","description":"WRITTEN: its file is open. QUARANTINED: put aside. SEALED: its file is sealed. ACCEPTED and REJECTED: what the regulator said. CORRECTED: another record says it anew. DISMISSED: put aside for good.","values":["WRITTEN","QUARANTINED","SEALED","ACCEPTED","REJECTED","CORRECTED","DISMISSED"]},
     {"name":"line","type":"whole"},
     {"name":"type","type":"text","description":"As the regime names the event: MENO."},
     {"name":"event_type","type":"text","description":"As it was reported: new_order."},
@@ -572,7 +578,8 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"deadline","type":"text","kind":"INSTANT"},
     {"name":"late","type":"boolean"},
     {"name":"record","type":"text","description":"The line, as it stands in its file."},
-    {"name":"errors","type":"message","message":"FilingError","list":true,"description":"Of what was put aside: why."},
+    {"name":"errors","type":"message","message":"FilingError","list":true,"description":"Of what was put aside or rejected: why."},
+    {"name":"corrected_by","type":"text","description":"The record that says it anew.","omitEmpty":true},
   ]},
   Filing: {"fields":[
     {"name":"filing_id","type":"text"},
@@ -580,23 +587,31 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"fund_id","type":"text"},
     {"name":"mode","type":"text","description":"LIVE or PAPER, as the fund was.","values":["LIVE","PAPER"]},
     {"name":"submission_date","type":"text","kind":"DATE"},
-    {"name":"state","type":"text","description":"OPEN: more may come.","values":["OPEN"]},
+    {"name":"state","type":"text","description":"OPEN: more may come. SEALED: its bytes are what they are. UPLOADED: it arrived. ACKNOWLEDGED: the regulator has it. ACCEPTED: with all the errors that it announced. REJECTED: the whole file.","values":["OPEN","SEALED","UPLOADED","ACKNOWLEDGED","ACCEPTED","REJECTED"]},
     {"name":"records","type":"whole","description":"Lines of the file."},
     {"name":"quarantined","type":"whole","description":"Records that were put aside."},
     {"name":"late","type":"whole","description":"Of all of them, those that were recorded after their deadline."},
     {"name":"deadline","type":"text","description":"The earliest of its records' deadlines.","kind":"INSTANT"},
     {"name":"repair_by","type":"text","description":"Until when what the regulator rejects of it must be repaired.","kind":"INSTANT"},
+    {"name":"rejected","type":"whole","description":"Records that the regulator rejected and nobody has done anything about."},
+    {"name":"name","type":"text","description":"Of a sealed one: what it is called where it is handed in.","omitEmpty":true},
+    {"name":"bytes","type":"whole","description":"Of a sealed one: how large it is.","omitEmpty":true},
+    {"name":"sha256","type":"text","description":"Of a sealed one: the SHA-256 of its bytes.","omitEmpty":true},
   ]},
   FilingContent: {"fields":[
     {"name":"filing_id","type":"text"},
     {"name":"from_line","type":"whole"},
     {"name":"lines","type":"text","list":true,"description":"Without their ends."},
   ]},
+  FilingCorrection: {"fields":[
+    {"name":"record","type":"message","message":"FiledRecord","description":"The record, as it stands now."},
+    {"name":"correction","type":"message","message":"FiledRecord","optional":true,"description":"The record that says it anew; none of one that was dismissed."},
+  ]},
   FilingDayChange: {"isRequest":true,"fields":[
     {"name":"regime","type":"text","required":true,"example":"CAT","values":["CAT","OATS","MIFID-II"]},
     {"name":"fund_id","type":"text","kind":"ID","required":true,"example":"alpha"},
     {"name":"date","type":"text","description":"The submission date.","kind":"DATE","required":true,"example":"2026-11-13"},
-    {"name":"reason","type":"text","description":"Why, for the record.","required":true,"maxLength":2000,"example":"the daily review"},
+    {"name":"reason","type":"text","description":"Why, for the record.","required":true,"typed":true,"maxLength":2000,"example":"the daily review"},
   ]},
   FilingDayRequest: {"isRequest":true,"fields":[
     {"name":"regime","type":"text","required":true,"example":"CAT","values":["CAT","OATS","MIFID-II"]},
@@ -1094,7 +1109,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"regime","type":"text","optional":true,"description":"Only of this regime.","values":["CAT","OATS","MIFID-II"]},
     {"name":"date","type":"text","optional":true,"description":"Only of this submission date.","kind":"DATE"},
     {"name":"order_id","type":"text","optional":true,"description":"Only of this order.","kind":"ID"},
-    {"name":"status","type":"text","optional":true,"description":"Only those that are in a file, or only those that were put aside.","values":["WRITTEN","QUARANTINED"]},
+    {"name":"status","type":"text","optional":true,"description":"Only those that are in a file, or only those that were put aside, whatever became of them.","values":["WRITTEN","QUARANTINED"]},
     {"name":"record_id","type":"text","optional":true,"description":"Only this one.","kind":"LINE","maxLength":200,"asItIs":"names what exists"},
     {"name":"after_record_id","httpName":"after","type":"text","optional":true,"description":"Continue after this record_id.","kind":"LINE","maxLength":200},
     {"name":"count_max","type":"whole","description":"At most this many, 100 when absent; the next page is in the Link header.","min":1,"max":200},
@@ -1832,6 +1847,15 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   RunDrillRequest: {"isRequest":true,"fields":[
     {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","typed":true,"maxLength":10000},
   ]},
+  SealFilingsRequest: {"isRequest":true,"fields":[
+    {"name":"regime","type":"text","required":true,"values":["CAT"]},
+    {"name":"fund_id","type":"text","kind":"ID","required":true,"example":"alpha"},
+    {"name":"date","type":"text","description":"The submission date.","kind":"DATE","required":true,"example":"2026-11-13"},
+    {"name":"reason","type":"text","typed":true,"maxLength":2000,"example":"handed in by the portal"},
+  ]},
+  SealedFilings: {"fields":[
+    {"name":"filings","type":"message","message":"Filing","list":true},
+  ]},
   SetStrategyRequest: {"isRequest":true,"atLeastOneOf":["status","allocation_pct"],"fields":[
     {"name":"strategy_id","type":"text","description":"The strategy.","kind":"ID","required":true},
     {"name":"status","type":"text","optional":true,"description":"Stays as it is when absent.","values":["live","shadow","halted"]},
@@ -1923,6 +1947,22 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"fund_id","type":"text","description":"Events that name another fund are left out."},
     {"name":"after","type":"text","description":"The id of the last event that was read, or what the last page said; what comes from now on when empty."},
   ]},
+  TakeFilingFeedbackRequest: {"isRequest":true,"fields":[
+    {"name":"regime","type":"text","required":true,"values":["CAT"]},
+    {"name":"name","type":"text","optional":true,"description":"Of the file, as the regulator calls it; without one its folder is read.","kind":"LINE","maxLength":200,"asItIs":"a regulator's name of a file, which has a form of its own"},
+    {"name":"content","type":"text","optional":true,"description":"Of that file, in base 64.","maxLength":1000000,"pattern":"^[A-Za-z0-9+/]*={0,2}$","expected":"base 64"},
+    {"name":"reason","type":"text","typed":true,"maxLength":2000,"example":"came by mail"},
+  ]},
+  TakenFeedback: {"fields":[
+    {"name":"name","type":"text"},
+    {"name":"outcome","type":"text","description":"KNOWN: it was read before. UNREADABLE and FOREIGN: it changed nothing.","values":["TAKEN","KNOWN","UNREADABLE","FOREIGN"]},
+    {"name":"filing_id","type":"text","description":"The file that it is about.","omitEmpty":true},
+    {"name":"rejected","type":"whole","description":"Records that it rejects."},
+    {"name":"problem","type":"text","description":"Why it changed nothing, or which of it did not.","omitEmpty":true},
+  ]},
+  TakenFilingFeedback: {"fields":[
+    {"name":"feedback","type":"message","message":"TakenFeedback","list":true},
+  ]},
   TestSignalRequest: {"isRequest":true,"fields":[
     {"name":"fund_id","type":"text","description":"The fund whose secret was proved.","kind":"ID","required":true},
     {"name":"body","type":"text","description":"The alert's JSON object as text, without its secret.","required":true,"maxLength":4096},
@@ -1963,6 +2003,16 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"order_id","type":"text"},
     {"name":"type","type":"text"},
     {"name":"source","type":"text","description":"Who reported it."},
+  ]},
+  UploadFilingsRequest: {"isRequest":true,"fields":[
+    {"name":"regime","type":"text","required":true,"values":["CAT"]},
+    {"name":"fund_id","type":"text","kind":"ID","required":true,"example":"alpha"},
+    {"name":"date","type":"text","description":"The submission date.","kind":"DATE","required":true,"example":"2026-11-13"},
+    {"name":"by_hand","type":"boolean","description":"They went another way: only written down."},
+    {"name":"reason","type":"text","typed":true,"maxLength":2000,"example":"handed in by the portal"},
+  ]},
+  UploadedFilings: {"fields":[
+    {"name":"filings","type":"message","message":"Filing","list":true,"description":"Every sealed file of the day."},
   ]},
   ValuedPosition: {"fields":[
     {"name":"symbol","type":"text","kind":"SYMBOL"},

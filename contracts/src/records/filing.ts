@@ -122,7 +122,7 @@ export interface CatDestination {
 
 /** What a fund's configuration says for its CAT records. */
 export interface CatSettings {
-  /** Stands first in the names of files. */
+  /** The CAT submitter id: the first word of a file's name. */
   readonly submitterId?: string | undefined;
   readonly imid?: string | undefined;
   readonly crd?: string | undefined;
@@ -266,5 +266,85 @@ export const filingSwitched = z.object({
   regime: filingRegime,
   fund_id: idText,
   enabled: z.boolean(),
+  at: instantText,
+});
+
+const filingNumber = countNumber.min(1);
+const fileName = lineText(200).min(1);
+const filingId = lineText(200).min(1);
+/** Who did it: a person as entries name one, or the platform by itself. */
+const doneBy = lineText(200).min(1);
+
+/** A submission file was sealed: its bytes are what they are for good, and what comes later goes into the next one. */
+export const filingSealed = z.object({
+  filing_id: filingId,
+  regime: filingRegime,
+  fund_id: idText,
+  mode: fundMode,
+  submission_date: dateText,
+  number: filingNumber,
+  name: fileName,
+  records: countNumber,
+  bytes: countNumber,
+  /** Of the bytes that are handed in. */
+  sha256: hashText,
+  sealed_by: doneBy,
+  reason: lineText(2_000).optional(),
+  at: instantText,
+});
+
+/** A sealed file reached the regulator's folder, or a person says that it went another way. */
+export const filingUploaded = z.object({
+  filing_id: filingId,
+  regime: filingRegime,
+  fund_id: idText,
+  name: fileName,
+  sha256: hashText,
+  /** It was brought there now, it lay there already with the same bytes, or it went by hand. */
+  how: z.enum(["SENT", "THERE", "BY_HAND"]),
+  uploaded_by: doneBy,
+  reason: lineText(2_000).optional(),
+  at: instantText,
+});
+
+/** A feedback file of the regulator was read, or it changed nothing. */
+export const filingFeedback = z.object({
+  regime: filingRegime,
+  /** Of the feedback file. */
+  name: fileName,
+  sha256: hashText,
+  /** FOREIGN: about no file of ours. */
+  outcome: z.enum(["TAKEN", "UNREADABLE", "FOREIGN"]),
+  /** What it is about; absent where it is about nothing of ours, or about records of several files. */
+  filing_id: filingId.optional(),
+  fund_id: idText.optional(),
+  /** ack, integrity, ingestion, ingestion-error or linkage-error. */
+  stage: z.string().max(32).optional(),
+  status: z.enum(["Success", "Failure"]).optional(),
+  code: z.string().max(64).optional(),
+  /** Records of ours that it rejects. */
+  rejected: countNumber,
+  /** Why it changed nothing. */
+  problem: lineText(2_000).optional(),
+  at: instantText,
+});
+
+export const correctionAction = z.enum(["NEW", "RPR", "COR", "DEL"]);
+export type CorrectionAction = z.infer<typeof correctionAction>;
+
+/** A record was repaired, corrected, withdrawn, or judged again. */
+export const filingCorrected = z.object({
+  /** What it is about. */
+  record_id: lineText(200),
+  /** The record that says so; absent of one that was put aside and is dismissed. */
+  correction_id: lineText(200).optional(),
+  regime: filingRegime,
+  fund_id: idText,
+  order_id: idText,
+  action: correctionAction,
+  /** Members that were changed, by their names. */
+  changed: z.array(z.string().max(64)).max(64),
+  corrected_by: doneBy,
+  reason: lineText(2_000),
   at: instantText,
 });

@@ -1,5 +1,6 @@
 // The document that transaction reports are handed in as: a header, and one element for each record. Written exactly: the same records are the same bytes.
 import { format } from "../../../contracts/src/instant.ts";
+import { parseJson } from "../../../contracts/src/parse-json.ts";
 import { catDate } from "../eastern-time.ts";
 import type { FiledPerson, FileToSeal } from "../regime.ts";
 import { type Content, personMark } from "./forms.ts";
@@ -52,7 +53,7 @@ export function personsOf(line: string): readonly string[] {
 
 /** What beside it is said for people stands in no document. */
 function transactionOf(line: string): Content {
-  const { New, Cxl } = JSON.parse(line) as { readonly New?: Content; readonly Cxl?: Content };
+  const { New, Cxl } = parseJson(line) as { readonly New?: Content; readonly Cxl?: Content };
   if (New !== undefined) return { New };
   if (Cxl !== undefined) return { Cxl };
   throw new Error("a record of MiFID II has New or Cxl");

@@ -34,3 +34,21 @@ function digitsOf(text: string): string {
 function crossSum(number: number): number {
   return number > 9 ? number - 9 : number;
 }
+
+/** Hashes are written in capitals and digits, five bits a character. */
+const lettersOfBase32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+const bitsOfHex = 4n;
+const bitsOfLetter = 5n;
+
+/** Of hexadecimal digits; what is left over at the end is filled with zeros. 64 digits are 52 characters. */
+export function base32(hex: string): string {
+  const bits = BigInt(hex.length) * bitsOfHex;
+  const padded = (bitsOfLetter - (bits % bitsOfLetter)) % bitsOfLetter;
+  let rest = BigInt(`0x${hex}`) << padded;
+  let text = "";
+  for (let left = (bits + padded) / bitsOfLetter; left > 0n; left -= 1n) {
+    text = `${lettersOfBase32[Number(rest & 31n)] ?? ""}${text}`;
+    rest >>= bitsOfLetter;
+  }
+  return text;
+}

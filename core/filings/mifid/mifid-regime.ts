@@ -1,12 +1,21 @@
 // MiFID II among the regimes: transaction reports to an authority in Europe.
-import { formatDate } from "../../../contracts/src/instant.ts";
+import {
+  civilFromDays,
+  formatDate,
+  fromUnixMs,
+  type Instant,
+  millisecondsPerDay,
+  toUnixMs,
+} from "../../../contracts/src/instant.ts";
 import { catDate } from "../eastern-time.ts";
 import type { FilingRegime } from "../regime.ts";
-import { mifidDeadline, utcDate } from "./days.ts";
 import { documentHead, documentPart, documentTail, personsOf } from "./document.ts";
 import { identityMistakes, mifidRecordOf, transactionId } from "./mifid.ts";
 
 const numberDigits = 6;
+const daysOfWeek = 7;
+const thursday = 4;
+const saturday = 6;
 
 export const mifid: FilingRegime = {
   name: "MIFID-II",
@@ -21,7 +30,7 @@ export const mifid: FilingRegime = {
     if (settings === undefined) return { status: "NOT_REPORTABLE", reason: "The fund is not enabled for MiFID II." };
     return mifidRecordOf(event, settings, context);
   },
-  submissionDate: (at) => formatDate(utcDate(at)),
+  submissionDate: (at) => formatDate(civilFromDays(dayNumber(at))),
   deadline: mifidDeadline,
   repairBy: mifidDeadline,
   file: {
@@ -37,3 +46,20 @@ export const mifid: FilingRegime = {
     personsOf,
   },
 };
+
+/** The day of UTC. */
+function dayNumber(at: Instant): number {
+  return Math.floor(toUnixMs(at) / millisecondsPerDay);
+}
+
+/** The end of the next day of Monday to Friday, in UTC. Holidays of a country are not known here, so that nothing is late unseen. */
+function mifidDeadline(at: Instant): Instant {
+  let day = dayNumber(at) + 1;
+  while (weekday(day) >= saturday) day += 1;
+  return fromUnixMs((day + 1) * millisecondsPerDay);
+}
+
+/** Monday is 1, Sunday 7. Day 0 was a Thursday. */
+function weekday(day: number): number {
+  return ((day + thursday - 1) % daysOfWeek) + 1;
+}

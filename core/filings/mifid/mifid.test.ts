@@ -9,8 +9,6 @@ import type { KnownInstrument, OrderMaker, RegimeRecord, RegulatoryEvent } from 
 import { type Content, transactionMistakes } from "./forms.ts";
 import { isIsin, isLei } from "./identifiers.ts";
 import { mifid } from "./mifid-regime.ts";
-import { readPerson } from "./person.ts";
-import { xmlRefusal } from "./xml-refusal.ts";
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 const at = parse("2026-11-13T14:30:00.000001Z");
@@ -222,11 +220,6 @@ describe("the document", () => {
       mistakes: [{ field: "mifid_lei" }, { field: "mifid_submitter_lei" }, { field: "mifid_fund_lei" }],
     });
   });
-
-  it("from outside is not read with a document type", () => {
-    expect(xmlRefusal('<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>')).toBeDefined();
-    expect(xmlRefusal("<a><!-- no type --></a>")).toBeUndefined();
-  });
 });
 
 describe("a day", () => {
@@ -252,20 +245,6 @@ describe("identifiers", () => {
     expect(["5493001KJTIIGC8Y1R13", "5493001kjtiigc8y1r12", "", "5493001KJTIIGC8Y1R1"].some(isLei)).toBe(false);
     expect(["US0378331005", "FR0000131104", "US5949181045"].every(isIsin)).toBe(true);
     expect(["US0378331006", "US037833100", "us0378331005"].some(isIsin)).toBe(false);
-  });
-
-  it("of a person are read from the secret, and never said when they are wrong", () => {
-    const right = { country: "FR", national_id: "FR19700101JEAN#DUPON", scheme: "CONCAT" };
-    expect(readPerson(JSON.stringify(right))).toEqual({
-      country: "FR",
-      nationalId: "FR19700101JEAN#DUPON",
-      scheme: "CONCAT",
-    });
-    for (const wrong of ["FR19700101", JSON.stringify({ ...right, national_id: "fr<19700101" }), "[]"]) {
-      const answer = JSON.stringify(readPerson(wrong));
-      expect(answer).toContain("wrong");
-      expect(answer).not.toContain("19700101");
-    }
   });
 });
 

@@ -10,9 +10,8 @@ import type { MifidSettings, MifidVenue } from "../../../contracts/src/records/f
 import type { FilingMistake } from "../mistake.ts";
 import type { RecordContext } from "../regime.ts";
 import type { HexSha256, RegimeRecord, RegulatoryEvent } from "../regulatory-event.ts";
-import { base32 } from "./base32.ts";
 import { type Content, personMark, transactionMistakes } from "./forms.ts";
-import { isIsin, isLei } from "./identifiers.ts";
+import { base32, isIsin, isLei } from "./identifiers.ts";
 
 const idLength = 52;
 const algorithmLengthMax = 50;

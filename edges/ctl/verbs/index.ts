@@ -23,6 +23,15 @@ import { cmdResume } from "./cmd-resume.ts";
 import { completion } from "./completion.ts";
 import { doctor } from "./doctor.ts";
 import { down } from "./down.ts";
+import { githubbotBudget } from "./githubbot-budget.ts";
+import { githubbotDeliveriesList } from "./githubbot-deliveries-list.ts";
+import { githubbotInstall } from "./githubbot-install.ts";
+import { githubbotPause } from "./githubbot-pause.ts";
+import { githubbotResume } from "./githubbot-resume.ts";
+import { githubbotRunsList } from "./githubbot-runs-list.ts";
+import { githubbotRunsShow } from "./githubbot-runs-show.ts";
+import { githubbotStatus } from "./githubbot-status.ts";
+import { githubbotUninstall } from "./githubbot-uninstall.ts";
 import { help } from "./help.ts";
 import { logs } from "./logs.ts";
 import { ls } from "./ls.ts";
@@ -52,13 +61,17 @@ import { operationsAuditVerify } from "./operations-audit-verify.ts";
 import { operationsAuditWitness } from "./operations-audit-witness.ts";
 import { operationsDrillsList } from "./operations-drills-list.ts";
 import { operationsDrillsRun } from "./operations-drills-run.ts";
+import { operationsFilingsCorrect } from "./operations-filings-correct.ts";
+import { operationsFilingsFeedback } from "./operations-filings-feedback.ts";
 import { operationsFilingsFetch } from "./operations-filings-fetch.ts";
 import { operationsFilingsList } from "./operations-filings-list.ts";
 import { operationsFilingsRebuild } from "./operations-filings-rebuild.ts";
 import { operationsFilingsReconcile } from "./operations-filings-reconcile.ts";
 import { operationsFilingsRecords } from "./operations-filings-records.ts";
 import { operationsFilingsReview } from "./operations-filings-review.ts";
+import { operationsFilingsSeal } from "./operations-filings-seal.ts";
 import { operationsFilingsShow } from "./operations-filings-show.ts";
+import { operationsFilingsUpload } from "./operations-filings-upload.ts";
 import { operationsFilingsVerify } from "./operations-filings-verify.ts";
 import { operationsFlattenShow } from "./operations-flatten-show.ts";
 import { operationsParkedDiscard } from "./operations-parked-discard.ts";
@@ -186,6 +199,10 @@ export const verbs: readonly Verb[] = [
   operationsFilingsRecords,
   operationsFilingsShow,
   operationsFilingsFetch,
+  operationsFilingsSeal,
+  operationsFilingsUpload,
+  operationsFilingsFeedback,
+  operationsFilingsCorrect,
   operationsFilingsReconcile,
   operationsFilingsVerify,
   operationsFilingsReview,
@@ -223,6 +240,15 @@ export const verbs: readonly Verb[] = [
   signalsTemplate,
   signalsTest,
   signalsRotateSecret,
+  githubbotInstall,
+  githubbotStatus,
+  githubbotRunsList,
+  githubbotRunsShow,
+  githubbotDeliveriesList,
+  githubbotBudget,
+  githubbotPause,
+  githubbotResume,
+  githubbotUninstall,
   marketQuotesList,
   marketBarsList,
   marketNewsList,

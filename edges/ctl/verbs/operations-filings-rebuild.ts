@@ -14,7 +14,7 @@ export const operationsFilingsRebuild: Verb = {
   options: [...dayOptions, reasonOption],
   examples: [
     {
-      command: 'ctl operations filings rebuild --fund-id alpha --date 2026-11-13 --reason "somebody edited it"',
+      command: "ctl operations filings rebuild --fund-id alpha --date 2026-11-13 --reason edited",
       sentence: "Make the day's files again.",
     },
   ],

@@ -16,8 +16,7 @@ export const operationsFilingsReconcile: Verb = {
   examples: [
     { command: "ctl operations filings reconcile --fund-id alpha --date 2026-11-13", sentence: "Is anything missing?" },
     {
-      command:
-        'ctl operations filings reconcile --fund-id alpha --date 2026-11-13 --repair --reason "an hour switched off"',
+      command: "ctl operations filings reconcile --fund-id alpha --date 2026-11-13 --repair --reason outage",
       sentence: "Record what is missing.",
     },
   ],

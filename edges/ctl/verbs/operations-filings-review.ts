@@ -15,7 +15,7 @@ export const operationsFilingsReview: Verb = {
   options: [...dayOptions, reasonOption],
   examples: [
     {
-      command: 'ctl operations filings review --fund-id alpha --date 2026-11-13 --reason "the daily review"',
+      command: "ctl operations filings review --fund-id alpha --date 2026-11-13 --reason daily",
       sentence: "The daily review.",
     },
   ],

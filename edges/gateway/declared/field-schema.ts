@@ -59,9 +59,10 @@ function freeSchema({ kind, maxCount, maxLength }: FieldShape): z.ZodType {
   return atMost(free, { any: { values: maxCount, characters: maxLength } });
 }
 
-function mapSchema({ maxCount }: FieldShape): z.ZodType {
-  if (maxCount === undefined) return z.record(z.string(), z.number());
-  return atMost(z.record(atMost(z.string(), { characters: 1_000 }), z.number()), { members: maxCount });
+function mapSchema({ maxCount, ofTexts }: FieldShape): z.ZodType {
+  const text = atMost(z.string(), { characters: 1_000 });
+  if (maxCount === undefined) return z.record(z.string(), ofTexts === true ? z.string() : z.number());
+  return atMost(z.record(text, ofTexts === true ? text : z.number()), { members: maxCount });
 }
 
 /** In a path or a query. */

@@ -35,6 +35,7 @@ function ask(
     ownHealth: () => own,
     isInsecure,
     clearText,
+    githubbot: { notes: () => [] },
     directory: { all: async () => Object.fromEntries(known) },
   };
   return Promise.all([operatorHealthz(parts).handle(request), publicHealthz(parts).handle(request)]);

@@ -7,7 +7,9 @@ import { defineRoute } from "../define-route.ts";
 import type { GatewayParts } from "../parts.ts";
 import { anyQuery, healthAnswer, operatorHealthAnswer } from "../schemas/platform.ts";
 
-type HealthParts = Pick<GatewayParts, "directory" | "expectedServices" | "ownHealth" | "isInsecure" | "clearText">;
+type HealthParts = Pick<GatewayParts, "directory" | "expectedServices" | "ownHealth" | "isInsecure" | "clearText"> & {
+  readonly githubbot: Pick<GatewayParts["githubbot"], "notes">;
+};
 
 const path = "/v1/healthz";
 
@@ -24,7 +26,7 @@ export function operatorHealthz(parts: HealthParts): Route {
     handle: async () => {
       const { complaints, notes } = await partsOf(parts);
       if (complaints.length > 0) return unavailable(parts, `${complaints.join("; ")}.`);
-      return ok(parts, [...parts.clearText.map(clearTextSentence), ...notes]);
+      return ok(parts, [...parts.clearText.map(clearTextSentence), ...notes, ...parts.githubbot.notes()]);
     },
   });
 }

@@ -7,6 +7,18 @@ import { type DeclaredRouteId, declaredRoutes } from "../../../contracts/src/gen
 import type { Route } from "../../../ports/http.ts";
 import { declarationOf, forwarded } from "../declared/route.ts";
 import { routeExamples } from "../examples.ts";
+import {
+  githubbotBudget,
+  githubbotDeliveries,
+  githubbotInstall,
+  githubbotPause,
+  githubbotResume,
+  githubbotRun,
+  githubbotRuns,
+  githubbotStatus,
+  githubbotUninstall,
+} from "../githubbot/handles.ts";
+import { githubWebhook } from "../githubbot/webhook.ts";
 import { versionedRoutes } from "../if-match.ts";
 import type { GatewayParts } from "../parts.ts";
 import { reportRunsList, reportScheduleRun, reportSchedulesList } from "../reports/schedule-routes.ts";
@@ -107,6 +119,16 @@ const gatewayRoutes: readonly MakeRoute[] = [
   tradingviewWebhook,
   webhookStatus,
   webhookSecretRotate,
+  githubWebhook,
+  githubbotInstall,
+  githubbotUninstall,
+  githubbotPause,
+  githubbotResume,
+  githubbotStatus,
+  githubbotRuns,
+  githubbotRun,
+  githubbotDeliveries,
+  githubbotBudget,
 ];
 
 /** Declared, and with behaviour of their own: `custom` in their protos. */

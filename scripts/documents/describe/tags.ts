@@ -23,6 +23,7 @@ const tags = {
   filings: "What is reported to regulators: submission files and their records.",
   replay: "What was known at a moment of the past, and whether records are what they were.",
   reports: "Reports that the platform makes, and their documents.",
+  "repository bot": "A bot at GitHub: installing it, what it did, why it did not act, and what it spent.",
   research: "Strategies, their signals and backtests.",
   risk: "Limits, headroom, decisions, approvals, stops, losses.",
   "service tokens": "Tokens of machines.",
@@ -43,6 +44,7 @@ const beginnings: Readonly<Record<Listener, Readonly<Record<string, TagName>>>> 
     "/v1/drills": "halts",
     "/v1/events": "events",
     "/v1/flatten": "halts",
+    "/v1/githubbot": "repository bot",
     "/v1/halts": "halts",
     "/v1/healthz": "health",
     "/v1/market": "market data",
@@ -66,6 +68,7 @@ const beginnings: Readonly<Record<Listener, Readonly<Record<string, TagName>>>> 
   },
   public: {
     "/docs": "descriptions",
+    "/githubbot": "repository bot",
     "/tradingview": "signals",
     "/v1/asyncapi.json": "descriptions",
     "/v1/bars": "market data",

@@ -6,6 +6,7 @@
 import { alarms as registry } from "../../../contracts/src/codes/alarms.ts";
 import { Fault, messageOf } from "../../../contracts/src/fault.ts";
 import { millisecondsBetween } from "../../../contracts/src/instant.ts";
+import { type BotBudgetReached, everyRepository } from "../../../contracts/src/records/githubbot.ts";
 import type {
   ReconcileDifference,
   StopEnded,
@@ -76,6 +77,7 @@ export async function startAlertsToChat({ ports, chat, alarms }: AlertsToChatOpt
         subjects.stopEnded.name,
         subjects.signalFailed.name,
         subjects.signalRefused.name,
+        subjects.botBudgetReached.name,
         ...watchdogSubjects,
       ],
       queueMax: 100,
@@ -105,6 +107,8 @@ export function messageOfEvent({ id, subject, payload }: BusEvent): ChatMessage 
       return endedMessage(payload as StopEnded);
     case subjects.signalFailed.name:
       return failedSignalMessage(payload as SignalFailed);
+    case subjects.botBudgetReached.name:
+      return budgetMessage(payload as BotBudgetReached);
     default:
       return watchdogSubjects.includes(subject) ? watchdogMessage(payload as WatchdogAlarm) : undefined;
   }
@@ -115,6 +119,18 @@ function alarmMessage(eventId: string, { code, level, service, sentence }: Alarm
   if (!isWanted || reportedOtherwise.has(code)) return undefined;
   const title = Object.hasOwn(registry, code) ? `${code}: ${registry[code as keyof typeof registry].sentence}` : code;
   return { key: `alarm ${eventId}`, level, title, text: sentence, facts: { service } };
+}
+
+function budgetMessage({ day, repository, percent, cap_usd: cap, used_usd: used }: BotBudgetReached): ChatMessage {
+  const whose =
+    repository === everyRepository ? "what the repository bot may spend" : `what it may spend in ${repository}`;
+  return {
+    key: `bot-budget ${day} ${repository} ${percent}`,
+    level: percent === 100 ? "warning" : "info",
+    title: `${percent} % of ${whose} today is used`,
+    text: `${used} of ${cap} USD on ${day}; it begins anew at 00:00 UTC.`,
+    facts: { repository, percent: String(percent) },
+  };
 }
 
 function watchdogMessage(alarm: WatchdogAlarm): ChatMessage {

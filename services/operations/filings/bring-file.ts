@@ -22,19 +22,25 @@ export async function bringFile(
     const brought = await images.bring(file, path);
     alarms.clear("FILING_FILE_BEHIND", name);
     if (brought === "IMAGE") alarms.clear("FILING_FILE_CHANGED", name);
-    else
-      await alarms.raise(
-        "FILING_FILE_CHANGED",
-        name,
-        `The submission file ${name} is not what its records are.`,
-        facts,
-      );
+    else await tellChanged({ alarms, sha256 }, file);
     return brought;
   } catch (thrown) {
     const sentence = `The submission file ${name} could not be written: ${messageOf(thrown)}.`;
     await alarms.raise("FILING_FILE_BEHIND", name, sentence, facts);
     return undefined;
   }
+}
+
+/** That a file of a day holds something else: the day's lines, or the one of that name. */
+export async function tellChanged(
+  { alarms, sha256 }: Pick<FilingParts, "alarms" | "sha256">,
+  file: FilingFile,
+  called?: string,
+): Promise<void> {
+  const own = pathOf(file, sha256);
+  const name = (called === undefined ? own : [...own.slice(0, -1), called]).join("/");
+  const facts = { fund_id: file.fundId, regime: file.regime, submission_date: file.date };
+  await alarms.raise("FILING_FILE_CHANGED", name, `The submission file ${name} is not what its records are.`, facts);
 }
 
 /** Under the folder of filings. */
@@ -51,6 +57,7 @@ export async function tellQuarantined(
   const query = { regime, fundId, countMax: daysMax };
   const days = await ports.store.transact("filings.look", (unit) => unit.filings.days(query), { isOneStatement: true });
   const count = days.reduce((sum, { quarantined }) => sum + quarantined, 0);
+  if (count === 0) return alarms.clear("FILING_QUARANTINED", `${regime} ${fundId}`);
   const those = count === 1 ? "1 record" : `${count} records`;
   const sentence = `${regime} would refuse ${those} of ${fundId}: ctl operations filings records --fund-id ${fundId} --status QUARANTINED.`;
   await alarms.raise("FILING_QUARANTINED", `${regime} ${fundId}`, sentence, {

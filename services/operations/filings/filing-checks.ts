@@ -6,6 +6,7 @@ import type {
   FilingReconciliation,
   FilingReview,
   FilingVerification,
+  RebuiltFile,
   RebuiltFilings,
 } from "../../../contracts/src/generated/svc/v1/filingchecks.ts";
 import { format, type Instant } from "../../../contracts/src/instant.ts";
@@ -19,8 +20,8 @@ import type { DeniedAnswer, RpcCall, RpcService } from "../../../ports/rpc.ts";
 import { oneAtATime } from "../../reference/one-at-a-time.ts";
 import { noSuchFund } from "../../shared/must-know-fund.ts";
 import { givenReason, missingReason, tellAttempt } from "../worker-verbs.ts";
+import { pathOf } from "./bring-file.ts";
 import type { FilingParts } from "./filing-parts.ts";
-import { rebuildDay } from "./rebuild.ts";
 import { type DayToReconcile, isComplete, type Reconciliation, reconcileDay } from "./reconcile.ts";
 import { repairDay } from "./repair.ts";
 import { type Verification, verifyDay } from "./verify.ts";
@@ -74,7 +75,9 @@ export function filingChecks(parts: FilingParts, checks: FilingChecks): RpcServi
         if (reason === "") return { denial: missingReason("Nothing was recorded") };
         return taking(async () => {
           const found = await reconcileAndTell(parts, asked(day, call));
-          await tellChange(parts, "filings.repair", call, { verb: "RepairFilings", target: targetOf(day), reason });
+          const { identity } = call;
+          const attempt = { verb: "RepairFilings", target: targetOf(day), reason, at: parts.ports.clock.now() };
+          await parts.ports.store.transact("filings.repair", (unit) => tellAttempt(unit, identity, attempt));
           const made = await repairDay(parts, day, found);
           for (const record of made) checks.touched(record);
           return reconciliationOf(day, await reconcileAndTell(parts, asked(day, call)), made.length);
@@ -94,7 +97,9 @@ export function filingChecks(parts: FilingParts, checks: FilingChecks): RpcServi
         const day = await dayOf(parts, request);
         const reason = givenReason(request.reason);
         if (reason === "") return { denial: missingReason("Nothing was made again") };
-        await tellChange(parts, "filings.rebuild", call, { verb: "RebuildFilings", target: targetOf(day), reason });
+        const { identity } = call;
+        const attempt = { verb: "RebuildFilings", target: targetOf(day), reason, at: parts.ports.clock.now() };
+        await parts.ports.store.transact("filings.rebuild", (unit) => tellAttempt(unit, identity, attempt));
         return { files: await rebuildDay(parts, day) };
       },
     },
@@ -118,16 +123,6 @@ function derivable(day: Day): Day {
 }
 
 const targetOf = ({ regime, fundId, date }: Day): string => `${regime.name} ${fundId} ${date}`;
-
-async function tellChange(
-  { ports }: FilingParts,
-  unitName: string,
-  { identity }: RpcCall,
-  attempt: { readonly verb: string; readonly target: string; readonly reason: string },
-): Promise<void> {
-  const at = ports.clock.now();
-  await ports.store.transact(unitName, (unit) => tellAttempt(unit, identity, { ...attempt, at }));
-}
 
 /** A day that is not what it must be is an alarm until it is. */
 async function reconcileAndTell(parts: FilingParts, day: DayToReconcile): Promise<Reconciliation> {
@@ -234,4 +229,24 @@ function verificationOf({ regime, fundId, date }: Day, found: Verification): Fil
     findings: found.findings.map((finding) => ({ ...finding })),
     audited_until: found.until,
   };
+}
+
+/** Files of the day that hold something else than their records are made again. What they held stays beside them under another name: nothing is deleted. */
+async function rebuildDay(
+  { ports, images, alarms, sha256 }: FilingParts,
+  { regime, fundId, date }: Day,
+): Promise<RebuiltFile[]> {
+  const rebuilt: RebuiltFile[] = [];
+  for (const status of ["WRITTEN", "QUARANTINED"] as const) {
+    const file = { regime: regime.name, fundId, date, status };
+    const path = pathOf(file, sha256);
+    const before = await images.look(file, path);
+    if (before.state === "IMAGE" || before.state === "NONE") continue;
+    const aside = `${path.at(-1)}.changed-${format(ports.clock.now()).replaceAll(/[:-]/g, "")}`;
+    const state = await images.makeAgain(file, path, aside);
+    const name = path.join("/");
+    if (state === "IMAGE") alarms.clear("FILING_FILE_CHANGED", name);
+    rebuilt.push({ path: name, state: state ?? "IMAGE", set_aside_as: before.state === "CHANGED" ? aside : "" });
+  }
+  return rebuilt;
 }

@@ -19,12 +19,16 @@ export interface FilingParts {
     | "metrics"
     | "auditLog"
     | "sha256OfBytes"
+    | "filingFiles"
+    | "filingWork"
   >;
   readonly images: FileImages;
   readonly alarms: WorkerAlarms;
   readonly sha256: HexSha256;
   /** Records are made one after the other: each takes the next line of its file. */
   readonly inTurn: OneAtATime;
+  /** Files are sealed and sent one after the other, whoever asks. */
+  readonly sealing: OneAtATime;
   /** A record was put aside: operators hear of it, of one that waits for its order only when it waits for long. */
   quarantined(record: FilingRecord): Promise<void>;
 }

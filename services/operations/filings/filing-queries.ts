@@ -13,10 +13,18 @@ import type {
 import { format } from "../../../contracts/src/instant.ts";
 import { filingRegime } from "../../../contracts/src/records/filing.ts";
 import { regimeOf } from "../../../core/filings/index.ts";
-import { filingId, firstNumber, readFilingId } from "../../../core/filings/names.ts";
-import type { FilingDay, FilingDaySum, FilingRecord } from "../../../ports/filing-records.ts";
+import { readFilingId } from "../../../core/filings/names.ts";
+import { type FilingState, filingStateOf, recordStateOf } from "../../../core/filings/standing.ts";
+import type { FilingDay, FilingDayQuery, FilingDaySum, FilingRecord } from "../../../ports/filing-records.ts";
+import type {
+  FilingCorrection,
+  FilingKey,
+  FilingRejection,
+  FilingStanding,
+} from "../../../ports/filing-submissions.ts";
 import type { RpcService } from "../../../ports/rpc.ts";
 import type { ServicePorts } from "../../shared/service.ts";
+import { idOf } from "./seal.ts";
 
 const countStandard = 100;
 /** One more than a page of HTTP, which tells whether there is another. */
@@ -37,17 +45,20 @@ export function filingQueries({ store }: Pick<ServicePorts, "store">): RpcServic
           ...(after !== undefined && { after: dayOf(after) }),
           countMax: countOf(request.count_max, filingsMax),
         };
-        const days = await store.transact("filings.look", (unit) => unit.filings.days(query), oneStatement);
-        return { filings: days.map(filingMessage) };
+        return { filings: await shownFilings({ store }, query) };
       },
 
       async ReadFiling(request: ReadFilingRequest): Promise<FilingContent> {
         const { filing_id, from_line, quarantined } = request;
-        const file = { ...dayOf(filing_id), status: quarantined ? "QUARANTINED" : "WRITTEN" } as const;
+        const file = dayOf(filing_id);
         const countMax = countOf(request.count_max, recordsMax);
+        const aside = { ...file, status: "QUARANTINED" } as const;
         const lines = await store.transact(
           "filings.look",
-          (unit) => unit.filings.lines(file, from_line, countMax),
+          (unit) =>
+            quarantined
+              ? unit.filings.lines(aside, from_line, countMax)
+              : unit.filings.linesOfNumber(file, from_line, countMax),
           oneStatement,
         );
         if (lines.length === 0) await mustExist(store, filing_id);
@@ -67,7 +78,7 @@ export function filingQueries({ store }: Pick<ServicePorts, "store">): RpcServic
           countMax: countOf(request.count_max, recordsMax),
         };
         const records = await store.transact("filings.look", (unit) => unit.filings.list(query), oneStatement);
-        return { records: records.map(recordMessage) };
+        return { records: [...(await shownRecords({ store }, records))] };
       },
     },
     // A file's name says whose it is.
@@ -77,16 +88,20 @@ export function filingQueries({ store }: Pick<ServicePorts, "store">): RpcServic
 
 async function one(store: ServicePorts["store"], recordId: string, fundId: string | undefined): Promise<FiledRecord[]> {
   const found = await store.transact("filings.look", (unit) => unit.filings.find(recordId), oneStatement);
-  return found === undefined || (fundId !== undefined && found.fundId !== fundId) ? [] : [recordMessage(found)];
+  return found === undefined || (fundId !== undefined && found.fundId !== fundId)
+    ? []
+    : [...(await shownRecords({ store }, [found]))];
 }
 
 async function mustExist(store: ServicePorts["store"], id: string): Promise<void> {
   const day = dayOf(id);
-  const days = await store.transact("filings.look", (unit) => unit.filings.days({ ...day, countMax: 1 }), oneStatement);
-  if (days.length === 0) throw noSuchFiling(id);
+  const { regime, fundId, date } = day;
+  const query = { regime, fundId, date, countMax: filingsMax };
+  const days = await store.transact("filings.look", (unit) => unit.filings.days(query), oneStatement);
+  if (!days.some(({ number }) => number === day.number)) throw noSuchFiling(id);
 }
 
-function dayOf(id: string): FilingDay {
+function dayOf(id: string): FilingKey {
   const day = readFilingId(id);
   if (day === undefined) throw noSuchFiling(id);
   return day;
@@ -109,30 +124,98 @@ function statusOf(asked: string | undefined): Partial<Pick<FilingRecord, "status
   return { status: asked === "QUARANTINED" ? "QUARANTINED" : "WRITTEN" };
 }
 
-function filingMessage(of: FilingDaySum): Filing {
+/** The submission files of a day. */
+export function filingsOfDay(
+  { store }: Pick<ServicePorts, "store">,
+  { regime, fundId, date }: FilingDay,
+): Promise<Filing[]> {
+  return shownFilings({ store }, { regime, fundId, date, countMax: filingsMax });
+}
+
+async function shownFilings({ store }: Pick<ServicePorts, "store">, query: FilingDayQuery): Promise<Filing[]> {
+  return store.transact("filings.look", async (unit) => {
+    const sums = await unit.filings.days(query);
+    const [first, last] = [sums[0], sums.at(-1)];
+    const standings =
+      first === undefined || last === undefined ? [] : await unit.filingSubmissions.between(first, last);
+    const byId = new Map(standings.map((standing) => [idOf(standing.file), standing]));
+    return sums.map((sum) => filingMessage(sum, byId.get(idOf(sum))));
+  });
+}
+
+function filingMessage(of: FilingDaySum, standing: FilingStanding | undefined): Filing {
+  const { name = "", bytes = 0, sha256 = "" } = standing?.file ?? {};
   return {
-    filing_id: filingId(of.regime, of.fundId, of.date, firstNumber),
+    filing_id: idOf(of),
     regime: of.regime,
     fund_id: of.fundId,
     mode: of.mode,
     submission_date: of.date,
-    state: "OPEN",
+    state: stateOf(standing),
     records: of.written,
     quarantined: of.quarantined,
     late: of.late,
     deadline: format(regimeOf(of.regime).deadline(of.firstAt)),
     repair_by: format(regimeOf(of.regime).repairBy(of.firstAt)),
+    rejected: standing?.rejected ?? 0,
+    name,
+    bytes,
+    sha256,
   };
 }
 
-function recordMessage(of: FilingRecord): FiledRecord {
+function stateOf(standing: FilingStanding | undefined): FilingState {
+  if (standing === undefined) return "OPEN";
+  return filingStateOf({ isSent: standing.sending !== undefined, feedback: standing.feedback });
+}
+
+/** Records with what became of them. */
+export async function shownRecords(
+  { store }: Pick<ServicePorts, "store">,
+  records: readonly FilingRecord[],
+): Promise<readonly FiledRecord[]> {
+  if (records.length === 0) return [];
+  const ids = records.map(({ recordId }) => recordId);
+  return store.transact("filings.look", async (unit) => {
+    const corrections = new Map((await unit.filingSubmissions.corrections(ids)).map((one) => [one.recordId, one]));
+    const rejections = await unit.filingSubmissions.rejections(ids);
+    const states = new Map<string, FilingState>();
+    for (const record of records) {
+      const id = idOf(record);
+      if (states.has(id)) continue;
+      const [standing] = await unit.filingSubmissions.between(record, record);
+      states.set(id, stateOf(standing));
+    }
+    return records.map((record) => {
+      const own = rejections.filter(({ recordId }) => recordId === record.recordId);
+      return recordMessage(record, {
+        file: states.get(idOf(record)) ?? "OPEN",
+        rejections: own,
+        correction: corrections.get(record.recordId),
+      });
+    });
+  });
+}
+
+interface Became {
+  readonly file: FilingState;
+  readonly rejections: readonly FilingRejection[];
+  readonly correction: FilingCorrection | undefined;
+}
+
+function recordMessage(of: FilingRecord, { file, rejections, correction }: Became): FiledRecord {
+  const judged = correction && { action: correction.action, hasRecord: correction.correctionId !== undefined };
+  const isRejected = rejections.length > 0;
+  const rejected = rejections.flatMap(({ codes, feedback }) =>
+    codes.map((code) => ({ code, field: "", sentence: `The regulator rejected it (${feedback}).` })),
+  );
   return {
     record_id: of.recordId,
-    filing_id: filingId(of.regime, of.fundId, of.date, firstNumber),
+    filing_id: idOf(of),
     regime: of.regime,
     fund_id: of.fundId,
     submission_date: of.date,
-    status: of.status,
+    status: recordStateOf({ status: of.status, file, isRejected, correction: judged }),
     line: of.line,
     type: of.type,
     event_type: of.eventType,
@@ -143,6 +226,7 @@ function recordMessage(of: FilingRecord): FiledRecord {
     deadline: format(of.deadline),
     late: of.late,
     record: of.text,
-    errors: of.mistakes.map(({ code, field = "", sentence }) => ({ code, field, sentence })),
+    errors: [...of.mistakes.map(({ code, field = "", sentence }) => ({ code, field, sentence })), ...rejected],
+    corrected_by: correction?.correctionId ?? "",
   };
 }

@@ -4,7 +4,7 @@
 //  2. A file that could not be written, or that somebody cut, catches up by itself: all of them at the start, and every half minute while one is behind.
 import { enabledRegimes } from "../../../core/filings/index.ts";
 import type { Subscription } from "../../../ports/bus.ts";
-import type { FilingDay, FilingFile } from "../../../ports/filing-records.ts";
+import type { FilingDaySum, FilingFile } from "../../../ports/filing-records.ts";
 import type { RpcService } from "../../../ports/rpc.ts";
 import { oneAtATime } from "../../reference/one-at-a-time.ts";
 import { referenceReader } from "../../reference/reference-view.ts";
@@ -17,10 +17,12 @@ import { createFileImages } from "./file-images.ts";
 import { filingChecks } from "./filing-checks.ts";
 import type { FilingParts } from "./filing-parts.ts";
 import { filingQueries } from "./filing-queries.ts";
+import { filingVerbs } from "./filing-verbs.ts";
 import { hearOrders, ordersSubscription, tellBacklog } from "./hear-orders.ts";
 import { createQuarantineAlarms, type QuarantineAlarms } from "./quarantine-alarms.ts";
 import { reportEvent } from "./report-event.ts";
 import { noteSettings, noteSwitches } from "./switches.ts";
+import { startUploading } from "./upload-daily.ts";
 
 interface RunningFilings {
   /** Of the service Operations. */
@@ -44,7 +46,7 @@ export async function startFilings(ports: ServicePorts): Promise<RunningFilings>
   await noteSettings(ports, ports.settings.filings?.funds ?? {});
   const { wasEnabled } = await noteSwitches(ports, enabled);
   const looks = (hearing: Pick<Subscription, "caughtUpAt"> | undefined, touched: (file: FilingFile) => void) => [
-    filingQueries(ports),
+    withVerbs(filingQueries(ports), parts, touched),
     filingChecks(parts, {
       heardUntil: () => (hearing === undefined ? ports.clock.now() : hearing.caughtUpAt()),
       touched,
@@ -71,15 +73,22 @@ export async function startFilings(ports: ServicePorts): Promise<RunningFilings>
       return lookEveryMs;
     },
   });
+  const uploading = startUploading(parts, ports);
   return {
     handlers,
     queries: looks(hearing, files.touched),
     async stop() {
+      await uploading.stop();
       await hearing.close();
       await watching.stop();
       await files.stop();
     },
   };
+}
+
+/** Of the same service: what is shown, and what people do. */
+function withVerbs(shown: RpcService, parts: FilingParts, touched: (file: FilingFile) => void): RpcService {
+  return { ...shown, handlers: { ...shown.handlers, ...filingVerbs(parts, touched) } };
 }
 
 function partsOf(ports: ServicePorts, { quarantined }: QuarantineAlarms): FilingParts {
@@ -89,6 +98,7 @@ function partsOf(ports: ServicePorts, { quarantined }: QuarantineAlarms): Filing
     alarms: createWorkerAlarms(ports),
     sha256: (text) => Array.from(ports.sha256(text), (byte) => byte.toString(16).padStart(2, "0")).join(""),
     inTurn: oneAtATime(),
+    sealing: oneAtATime(),
     quarantined,
   };
 }
@@ -134,7 +144,7 @@ async function* everyFile(
   ending: AbortSignal,
 ): AsyncGenerator<FilingFile> {
   for (const fundId of fundIds) {
-    for (let after: FilingDay | undefined; !ending.aborted; ) {
+    for (let after: FilingDaySum | undefined; !ending.aborted; ) {
       const query = { fundId, countMax: daysPage, ...(after !== undefined && { after }) };
       const days = await store.transact("filings.look", (unit) => unit.filings.days(query), { isOneStatement: true });
       for (const { regime, date, written, quarantined } of days) {

@@ -1,6 +1,9 @@
 // The trades of orders that are heard: what a fill waits for is kept with it, and each is recorded once for the regimes that want trades.
+
+import { Fault } from "../../../contracts/src/fault.ts";
 import { parse } from "../../../contracts/src/instant.ts";
-import type { RiskBlockEnded } from "../../../contracts/src/records/block.ts";
+import { parseJson } from "../../../contracts/src/parse-json.ts";
+import { type RiskBlockEnded, riskBlock } from "../../../contracts/src/records/block.ts";
 import { enabledRegimes } from "../../../core/filings/index.ts";
 import { eventsOfTrades } from "../../../core/filings/trades.ts";
 import type { BusEvent } from "../../../ports/bus.ts";
@@ -8,12 +11,22 @@ import type { FilingRecord } from "../../../ports/filing-records.ts";
 import type { KeptStep } from "../../../ports/filing-steps.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
 import type { ReferenceView } from "../../reference/reference-view.ts";
+import type { ServicePorts } from "../../shared/service.ts";
+import { pollUntil } from "../../shared/waiting.ts";
 import type { FilingParts } from "./filing-parts.ts";
-import { blocksOf } from "./fill-standing.ts";
 import { recordEvent } from "./record-event.ts";
 import { isEnabledAt, type LifeToRecord } from "./record-life.ts";
 
 const stepsMax = 10_000;
+/** An order has some entries; one with more is amended by a machine that does nothing else. */
+const entriesMax = 10_000;
+/** A fill has one block for each cause, in one batch with it. */
+const entriesBefore = 64;
+const firstPollMs = 20;
+const pollMsMax = 1_000;
+const pollsMax = 12;
+const decoder = new TextDecoder();
+
 /** Blocks of one fill are few, one for each cause. */
 const pointersMax = 100;
 
@@ -89,4 +102,31 @@ export async function recordTrades(
     if ("record" in recorded) made.push(recorded.record);
   }
   return made;
+}
+
+/**
+ * What a fill waits for: the blocks that it was booked with, read from the engine's journal, in which a block stands right before its fill. Rejects when the engine has not booked it for some seconds: it is heard
+ * again later.
+ */
+async function blocksOf(
+  { riskStore, timers }: Pick<ServicePorts, "riskStore" | "timers">,
+  orderId: string,
+  fillId: string,
+): Promise<readonly string[]> {
+  const polling = { timers, everyMs: firstPollMs, everyMsMax: pollMsMax, timesMax: pollsMax };
+  const booked = await pollUntil(polling, async () => {
+    const rows = await riskStore.entriesOfOrder(orderId, entriesMax);
+    return rows.find((row) => row.kind === "fill" && row.fillId === fillId);
+  });
+  if (booked === undefined) {
+    const sentence = `The risk engine has not booked the fill ${fillId} of order ${orderId} yet.`;
+    throw new Fault("SERVICE_UNAVAILABLE", sentence, { retry: "later" });
+  }
+  const from = booked.id - BigInt(entriesBefore) - 1n;
+  const before = await riskStore.entries(from < 0n ? 0n : from, entriesBefore);
+  const blocks = before
+    .filter(({ kind, id }) => kind === "block" && id < booked.id)
+    .map(({ payload }) => riskBlock.parse(parseJson(decoder.decode(payload))))
+    .filter(({ fill }) => fill?.fill_id === fillId);
+  return [...new Set(blocks.map(({ block_id: blockId }) => blockId))];
 }

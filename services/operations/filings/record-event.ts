@@ -2,7 +2,9 @@
 import { format, type Instant } from "../../../contracts/src/instant.ts";
 import type { FundFilings } from "../../../contracts/src/records/filing.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
-import { recordId } from "../../../core/filings/names.ts";
+import { type Place, placeOf } from "../../../core/filings/file-name.ts";
+import { firstNumber, recordId } from "../../../core/filings/names.ts";
+import { referenceOf } from "../../../core/filings/reference.ts";
 import type { FilingRegime } from "../../../core/filings/regime.ts";
 import {
   beginnings,
@@ -91,14 +93,17 @@ async function rowOf(
   const { order } = event;
   const date = regime.submissionDate(event.at);
   const file: FilingFile = { regime: regime.name, fundId: order.fund_id, date, status: made.status };
-  const line = await unit.filings.lineCount(file);
-  const id = recordId({ ...file, line });
   const deadline = regime.deadline(event.at);
   const mistakes = made.status === "QUARANTINED" ? made.mistakes : [];
+  const text = made.status === "WRITTEN" ? made.line : undefined;
+  const place = await placeIn(unit, file, { mode, text });
+  const id = recordId({ ...file, line: place.line });
+  const reference = text === undefined ? undefined : referenceOf(text);
   return {
     ...file,
     recordId: id,
-    line,
+    ...place,
+    ...(reference !== undefined && { reference }),
     eventKey: again === undefined ? event.key : againKey(event.key),
     contentHash,
     orderId: order.order_id,
@@ -111,11 +116,22 @@ async function rowOf(
     type: made.type,
     deadline,
     late: isRepair || now > deadline,
-    text: made.status === "WRITTEN" ? made.line : asideLine(id, event, made.type, mistakes),
+    text: text ?? asideLine(id, event, made.type, mistakes),
     mistakes,
     ...(again !== undefined && { corrects: again.recordId, action: "NEW" }),
     ...waitingFor(event, mistakes),
   };
+}
+
+/** What is put aside has no number: its lines are one file. */
+export async function placeIn(
+  unit: UnitOfWork,
+  file: FilingFile,
+  { mode, text }: { readonly mode: FilingRecord["mode"]; readonly text: string | undefined },
+): Promise<Place> {
+  if (text === undefined) return { line: await unit.filings.lineCount(file), number: firstNumber, endsAt: 0 };
+  const sealedNumber = await unit.filingSubmissions.lastNumber(file);
+  return placeOf(await unit.filings.last(file), sealedNumber, { mode, bytes: text.length + 1 });
 }
 
 /** An order may be reported after what happens to it: then that is judged again. */
@@ -142,7 +158,7 @@ function asideLine(id: string, event: RegulatoryEvent, type: string, mistakes: F
   });
 }
 
-async function knownOrders(
+export async function knownOrders(
   unit: UnitOfWork,
   regime: FilingRegime,
   { order, details }: RegulatoryEvent,

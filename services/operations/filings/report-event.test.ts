@@ -313,6 +313,10 @@ describe("what is shown", () => {
           late: 0,
           deadline: "2026-11-16T13:00:00.000000Z",
           repair_by: "2026-11-18T13:00:00.000000Z",
+          rejected: 0,
+          name: "",
+          bytes: 0,
+          sha256: "",
         },
       ],
     });

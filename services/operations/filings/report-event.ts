@@ -12,7 +12,7 @@ import type {
 } from "../../../contracts/src/generated/svc/v1/operations.ts";
 import { format } from "../../../contracts/src/instant.ts";
 import { enabledRegimes } from "../../../core/filings/index.ts";
-import { filingId, firstNumber } from "../../../core/filings/names.ts";
+import { filingId } from "../../../core/filings/names.ts";
 import type { FilingRegime } from "../../../core/filings/regime.ts";
 import type { RegulatoryEvent } from "../../../core/filings/regulatory-event.ts";
 import { makerOf } from "../../../core/filings/trades.ts";
@@ -60,7 +60,10 @@ export function reportEvent(
       instrument: reference.instruments.find(({ symbol }) => symbol === read.event.order.symbol),
       strategies: funds.flatMap(({ strategies }) => strategies),
       isByCall: true,
-      ...{ fund: settings, source, mode: fund.mode, now },
+      fund: settings,
+      source,
+      mode: fund.mode,
+      now,
     };
     const taken = await parts.inTurn(() => take(parts, enabled, given));
     if ("denial" in taken) return taken;
@@ -153,7 +156,7 @@ function submissionOf(taken: Taken, event: RegulatoryEvent): RegulatorySubmissio
     line: of.line,
     status: of.status,
     record_id: of.recordId,
-    filing_id: filingId(of.regime, of.fundId, of.date, firstNumber),
+    filing_id: filingId(of.regime, of.fundId, of.date, of.number),
     deadline: format(of.deadline),
     late: of.late,
     code: regime.answersWith ?? first?.code ?? "",

@@ -6,7 +6,7 @@ import { enabledRegimes } from "../../../core/filings/index.ts";
 import type { FilingSwitch } from "../../../ports/filing-steps.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 
-export type SwitchedOn = Pick<FilingSwitch, "fundId" | "regime">;
+type SwitchedOn = Pick<FilingSwitch, "fundId" | "regime">;
 
 /** Of the funds that are enabled in the configuration, each for its regimes. Whether any was enabled before. */
 export async function noteSwitches(

@@ -1,6 +1,6 @@
 // Which orders that a halt covers a foreign order management may still have with a broker: what the risk engine holds room for and our own order management
 // does not know. An order counts until its end is reported, an approval of which nothing shows that it was sent until it is released or has expired.
-import { ownProcesses } from "../../../contracts/src/platform-services.ts";
+import { platformServices } from "../../../contracts/src/platform-services.ts";
 import type { BelievedApproval } from "../../../contracts/src/records/books.ts";
 import type { RiskBooks } from "../../../ports/peers.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
@@ -9,7 +9,7 @@ import type { ServicePorts } from "../../shared/service.ts";
 /** Orders that our own order management is asked about one by one; beyond these each counts as a stranger's. */
 const askedMax = 5_000;
 const prefix = "service:";
-const ours: ReadonlySet<string> = new Set(ownProcesses.map((name) => `${prefix}${name}`));
+const ours: ReadonlySet<string> = new Set(platformServices.map((name) => `${prefix}${name}`));
 /** Who asked for what was approved before the risk engine's last start is not known. */
 const unnamed = "a foreign order management";
 

@@ -28,7 +28,7 @@ import {
   plusMilliseconds,
   tryParse,
 } from "../../../contracts/src/instant.ts";
-import { ownProcesses } from "../../../contracts/src/platform-services.ts";
+import { platformServices } from "../../../contracts/src/platform-services.ts";
 import { approvalExpired } from "../../../contracts/src/records/order.ts";
 import type { Engine } from "../../../core/engine/engine.ts";
 import { toDecimal } from "../../../core/money/amount.ts";
@@ -326,7 +326,7 @@ export function startApprovals(options: ApprovalsOptions): RunningApprovals {
 
 /** A machine outside sees what it asked for itself; people and our own processes see everybody's. */
 function ownOnly({ kind, name }: RpcCall["identity"]): string | undefined {
-  return kind === "service" && !(ownProcesses as readonly string[]).includes(name) ? name : undefined;
+  return kind === "service" && !(platformServices as readonly string[]).includes(name) ? name : undefined;
 }
 
 /** Something shows that an order was sent whose approval had run out or was released. */

@@ -8,6 +8,7 @@ import type {
   FilingRecord,
   FilingRecords,
 } from "../../../ports/filing-records.ts";
+import type { FilingCorrection } from "../../../ports/filing-submissions.ts";
 import type { RecordTools } from "../layered-map.ts";
 
 export type FilingTables = Map<string, FilingRecord>;
@@ -16,14 +17,25 @@ const dayKey = ({ regime, fundId, date }: FilingDay): string => JSON.stringify([
 const isOf = (file: FilingFile, record: FilingRecord): boolean =>
   dayKey(file) === dayKey(record) && file.status === record.status;
 const compareText = (one: string, other: string): number => (one === other ? 0 : one < other ? -1 : 1);
-const byDay = (one: FilingDay, other: FilingDay): number =>
-  compareText(one.regime, other.regime) || compareText(one.fundId, other.fundId) || compareText(one.date, other.date);
+type Numbered = FilingDay & { readonly number: number };
+const byDay = (one: Numbered, other: Numbered): number =>
+  compareText(one.regime, other.regime) ||
+  compareText(one.fundId, other.fundId) ||
+  compareText(one.date, other.date) ||
+  one.number - other.number;
 const oldestFirst = (one: FilingRecord, other: FilingRecord): number =>
   one.recordedAt - other.recordedAt || compareText(one.recordId, other.recordId);
 const fits = <Value>(asked: Value | undefined, value: Value): boolean => asked === undefined || asked === value;
 
-export function filingChanges(tables: FilingTables, { inTurn, table }: RecordTools): FilingRecords {
+export function filingChanges(
+  tables: FilingTables,
+  corrected: Map<string, FilingCorrection>,
+  { inTurn, table }: RecordTools,
+): FilingRecords {
   const records = table("filing_record", tables);
+  const corrections = table("filing_correction", corrected);
+  const numbered = (day: FilingDay & { readonly number: number }): FilingRecord[] =>
+    inFile({ ...day, status: "WRITTEN" }).filter(({ number }) => number === day.number);
   const inFile = (file: FilingFile): FilingRecord[] =>
     records.filter((record) => isOf(file, record)).sort((one, other) => one.line - other.line);
   return {
@@ -72,6 +84,25 @@ export function filingChanges(tables: FilingTables, { inTurn, table }: RecordToo
           .slice(from, from + countMax)
           .map(({ text }) => text),
       ),
+    last: (day) => inTurn(async () => inFile({ ...day, status: "WRITTEN" }).at(-1)),
+    linesOfNumber: (day, from, countMax) =>
+      inTurn(async () =>
+        numbered(day)
+          .slice(from, from + countMax)
+          .map(({ text }) => text),
+      ),
+    range: (day) =>
+      inTurn(async () => {
+        const own = numbered(day);
+        const [first] = own;
+        return first && { fromLine: first.line, count: own.length, mode: first.mode };
+      }),
+    called: (regime, reference) =>
+      inTurn(async () =>
+        records
+          .filter((one) => one.regime === regime && one.reference === reference)
+          .sort((one, other) => compareText(one.date, other.date) || one.line - other.line),
+      ),
     find: (recordId) => inTurn(async () => records.get(recordId)),
     list: (query) =>
       inTurn(async () =>
@@ -94,9 +125,10 @@ export function filingChanges(tables: FilingTables, { inTurn, table }: RecordToo
           (one) => fits(regime, one.regime) && fits(fundId, one.fundId) && fits(date, one.date),
         );
         const days = new Map<string, FilingRecord[]>();
-        for (const one of asked) days.set(dayKey(one), [...(days.get(dayKey(one)) ?? []), one]);
+        const keyOf = (one: FilingRecord): string => `${dayKey(one)} ${one.number}`;
+        for (const one of asked) days.set(keyOf(one), [...(days.get(keyOf(one)) ?? []), one]);
         return [...days.values()]
-          .map(sumOf)
+          .map((own) => sumOf(own, ({ recordId }) => !corrections.has(recordId)))
           .filter((one) => after === undefined || byDay(after, one) < 0)
           .sort(byDay)
           .slice(0, countMax);
@@ -104,18 +136,19 @@ export function filingChanges(tables: FilingTables, { inTurn, table }: RecordToo
   };
 }
 
-function sumOf(records: readonly FilingRecord[]): FilingDaySum {
+function sumOf(records: readonly FilingRecord[], isOpen: (record: FilingRecord) => boolean): FilingDaySum {
   const [first] = records;
   if (first === undefined) throw new Error("a day without records is none");
-  const { regime, fundId, date } = first;
+  const { regime, fundId, date, number } = first;
   const count = (is: (record: FilingRecord) => boolean): number => records.filter(is).length;
   return {
     regime,
     fundId,
     date,
+    number,
     mode: records.some(({ mode }) => mode === "PAPER") ? "PAPER" : "LIVE",
     written: count(({ status }) => status === "WRITTEN"),
-    quarantined: count(({ status }) => status === "QUARANTINED"),
+    quarantined: count((one) => one.status === "QUARANTINED" && isOpen(one)),
     late: count(({ late }) => late),
     firstAt: records.reduce((least, { eventAt }) => earlier(least, eventAt), first.eventAt),
   };

@@ -373,6 +373,186 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/githubbot/budget": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the repository bot may spend today and has spent, in all and in each repository.
+         * @description ReadGithubbot: See how the repository bot stands, what it did, why it did not act, and what it spent. Roles that may: operator, risk_officer, admin.
+         */
+        get: operations["getGithubbotBudget"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/githubbot/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What GitHub delivered under a good signature in the last 30 days, newest first.
+         * @description ReadGithubbot: See how the repository bot stands, what it did, why it did not act, and what it spent. Roles that may: operator, risk_officer, admin.
+         */
+        get: operations["listGithubbotDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/githubbot/install": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Install the repository bot with an App of your own, or give it another key and webhook secret.
+         * @description InstallGithubbot: Install the repository bot in an organisation, or give it another key. Roles that may: admin.
+         */
+        post: operations["installGithubbot"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/githubbot/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Keep the repository bot from writing: a run that is under way stops before its next write.
+         * @description PauseGithubbot: Keep the repository bot from writing, in one repository or in all. Roles that may: operator, risk_officer, admin.
+         */
+        post: operations["pauseGithubbot"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/githubbot/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let the repository bot write again.
+         * @description ResumeGithubbot: Let the repository bot write again, in one repository or in all. Roles that may: operator, risk_officer, admin.
+         */
+        post: operations["resumeGithubbot"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/githubbot/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The runs of the repository bot, newest first, those included that did not act.
+         * @description ReadGithubbot: See how the repository bot stands, what it did, why it did not act, and what it spent. Roles that may: operator, risk_officer, admin.
+         */
+        get: operations["listGithubbotRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/githubbot/runs/{run_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One run of the repository bot: its plan, every call that it made at GitHub, and what it cost.
+         * @description ReadGithubbot: See how the repository bot stands, what it did, why it did not act, and what it spent. Roles that may: operator, risk_officer, admin.
+         */
+        get: operations["getGithubbotRun"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/githubbot/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How the repository bot stands: where it is installed, whether it runs, where it is paused, and what is missing.
+         * @description ReadGithubbot: See how the repository bot stands, what it did, why it did not act, and what it spent. Roles that may: operator, risk_officer, admin.
+         */
+        get: operations["getGithubbotStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/githubbot/uninstall": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take the repository bot away: its process ends, its key and secrets are written over, and the webhook gets a secret that nobody knows.
+         * @description UninstallGithubbot: Take the repository bot away, with its key and secrets. Roles that may: admin.
+         */
+        post: operations["uninstallGithubbot"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/halts": {
         parameters: {
             query?: never;
@@ -1089,6 +1269,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/operations/filings/corrections": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Correct a record for a regulator.
+         * @description CorrectFilingRecord: Correct a record for a regulator. Roles that may: risk_officer.
+         */
+        post: operations["correctFilingRecord"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/operations/filings/events": {
         parameters: {
             query?: never;
@@ -1103,6 +1303,26 @@ export interface paths {
          * @description ReportRegulatoryEvent: Report an event to the regulators of a fund. Roles that may: service.
          */
         post: operations["reportRegulatoryEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operations/filings/feedback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take what the regulator says.
+         * @description TakeFilingFeedback: Take what the regulator says. Roles that may: operator, risk_officer.
+         */
+        post: operations["takeFilingFeedback"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1243,6 +1463,46 @@ export interface paths {
          * @description ReviewFilings: Write down that a day was reviewed. Roles that may: operator, risk_officer.
          */
         post: operations["reviewFilings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operations/filings/seals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Seal a day's submission files.
+         * @description SealFilings: Seal a day's submission files. Roles that may: operator, risk_officer.
+         */
+        post: operations["sealFilings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operations/filings/uploads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a day's sealed submission files to the regulator.
+         * @description UploadFilings: Send a day's sealed submission files to the regulator. Roles that may: operator, risk_officer.
+         */
+        post: operations["uploadFilings"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3420,8 +3680,11 @@ export interface components {
             fund_id: string;
             /** Format: date */
             submission_date: string;
-            /** @enum {string} */
-            status: "WRITTEN" | "QUARANTINED";
+            /**
+             * @description WRITTEN: its file is open. QUARANTINED: put aside. SEALED: its file is sealed. ACCEPTED and REJECTED: what the regulator said. CORRECTED: another record says it anew. DISMISSED: put aside for good.
+             * @enum {string}
+             */
+            status: "WRITTEN" | "QUARANTINED" | "SEALED" | "ACCEPTED" | "REJECTED" | "CORRECTED" | "DISMISSED";
             line: number;
             /** @description As the regime names the event: MENO. */
             type: string;
@@ -3448,8 +3711,10 @@ export interface components {
             late: boolean;
             /** @description The line, as it stands in its file. */
             record: string;
-            /** @description Of what was put aside: why. */
+            /** @description Of what was put aside or rejected: why. */
             errors: components["schemas"]["FilingError"][];
+            /** @description The record that says it anew. */
+            corrected_by?: string;
         };
         Filing: {
             filing_id: string;
@@ -3463,10 +3728,10 @@ export interface components {
             /** Format: date */
             submission_date: string;
             /**
-             * @description OPEN: more may come.
+             * @description OPEN: more may come. SEALED: its bytes are what they are. UPLOADED: it arrived. ACKNOWLEDGED: the regulator has it. ACCEPTED: with all the errors that it announced. REJECTED: the whole file.
              * @enum {string}
              */
-            state: "OPEN";
+            state: "OPEN" | "SEALED" | "UPLOADED" | "ACKNOWLEDGED" | "ACCEPTED" | "REJECTED";
             /** @description Lines of the file. */
             records: number;
             /** @description Records that were put aside. */
@@ -3483,12 +3748,26 @@ export interface components {
              * @description Until when what the regulator rejects of it must be repaired.
              */
             repair_by: string;
+            /** @description Records that the regulator rejected and nobody has done anything about. */
+            rejected: number;
+            /** @description Of a sealed one: what it is called where it is handed in. */
+            name?: string;
+            /** @description Of a sealed one: how large it is. */
+            bytes?: number;
+            /** @description Of a sealed one: the SHA-256 of its bytes. */
+            sha256?: string;
         };
         FilingContent: {
             filing_id: string;
             from_line: number;
             /** @description Without their ends. */
             lines: string[];
+        };
+        FilingCorrection: {
+            /** @description The record, as it stands now. */
+            record: components["schemas"]["FiledRecord"];
+            /** @description The record that says it anew; none of one that was dismissed. */
+            correction?: components["schemas"]["FiledRecord"];
         };
         /** @description Why a record was put aside. */
         FilingError: {
@@ -5305,6 +5584,9 @@ export interface components {
             /** @description The limit that binds, or the code of what denies everything; empty when nothing does. */
             binding: string;
         };
+        SealedFilings: {
+            filings: components["schemas"]["Filing"][];
+        };
         ShownGap: {
             block_id: string;
             /** @description As the list of blocks has them: "7" or "9 to 12". */
@@ -5438,6 +5720,23 @@ export interface components {
             /** @description What watchdogs restrict of it. */
             restriction_ids: string[];
         };
+        TakenFeedback: {
+            name: string;
+            /**
+             * @description KNOWN: it was read before. UNREADABLE and FOREIGN: it changed nothing.
+             * @enum {string}
+             */
+            outcome: "TAKEN" | "KNOWN" | "UNREADABLE" | "FOREIGN";
+            /** @description The file that it is about. */
+            filing_id?: string;
+            /** @description Records that it rejects. */
+            rejected: number;
+            /** @description Why it changed nothing, or which of it did not. */
+            problem?: string;
+        };
+        TakenFilingFeedback: {
+            feedback: components["schemas"]["TakenFeedback"][];
+        };
         ThrottleStatus: {
             strategy_id: string;
             fund_id: string;
@@ -5494,6 +5793,10 @@ export interface components {
             type: string;
             /** @description Who reported it. */
             source: string;
+        };
+        UploadedFilings: {
+            /** @description Every sealed file of the day. */
+            filings: components["schemas"]["Filing"][];
         };
         ValuedPosition: {
             symbol: string;
@@ -5903,7 +6206,7 @@ export interface operations {
                         name: string;
                         roles: ("viewer" | "operator" | "risk_officer" | "admin" | "service")[];
                         /** @description What a machine's token is narrowed to; absent when the roles alone decide. */
-                        operations?: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
+                        operations?: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "SealFilings" | "UploadFilings" | "TakeFilingFeedback" | "CorrectFilingRecord" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReceiveGithubDelivery" | "InstallGithubbot" | "UninstallGithubbot" | "PauseGithubbot" | "ResumeGithubbot" | "ReadGithubbot" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
                         /** @description The funds that a machine's token may speak of; absent for every fund, and for people. */
                         funds?: string[];
                         issuer: string;
@@ -6211,7 +6514,7 @@ export interface operations {
                     "application/json": {
                         request_id: string;
                         /** @enum {string} */
-                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
+                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "SealFilings" | "UploadFilings" | "TakeFilingFeedback" | "CorrectFilingRecord" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReceiveGithubDelivery" | "InstallGithubbot" | "UninstallGithubbot" | "PauseGithubbot" | "ResumeGithubbot" | "ReadGithubbot" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
                         /** @description The person, machine or token that it is about. */
                         target: string;
                         /** @description Exactly what is signed. */
@@ -6482,7 +6785,7 @@ export interface operations {
                     "application/json": {
                         request_id: string;
                         /** @enum {string} */
-                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
+                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "SealFilings" | "UploadFilings" | "TakeFilingFeedback" | "CorrectFilingRecord" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReceiveGithubDelivery" | "InstallGithubbot" | "UninstallGithubbot" | "PauseGithubbot" | "ResumeGithubbot" | "ReadGithubbot" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
                         /** @description The person, machine or token that it is about. */
                         target: string;
                         /** @description Exactly what is signed. */
@@ -6647,7 +6950,7 @@ export interface operations {
                     "application/json": {
                         request_id: string;
                         /** @enum {string} */
-                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
+                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "SealFilings" | "UploadFilings" | "TakeFilingFeedback" | "CorrectFilingRecord" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReceiveGithubDelivery" | "InstallGithubbot" | "UninstallGithubbot" | "PauseGithubbot" | "ResumeGithubbot" | "ReadGithubbot" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
                         /** @description The person, machine or token that it is about. */
                         target: string;
                         /** @description Exactly what is signed. */
@@ -6719,7 +7022,7 @@ export interface operations {
                     "application/json": {
                         request_id: string;
                         /** @enum {string} */
-                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
+                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "SealFilings" | "UploadFilings" | "TakeFilingFeedback" | "CorrectFilingRecord" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReceiveGithubDelivery" | "InstallGithubbot" | "UninstallGithubbot" | "PauseGithubbot" | "ResumeGithubbot" | "ReadGithubbot" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
                         /** @description The person, machine or token that it is about. */
                         target: string;
                         /** @description Exactly what is signed. */
@@ -6836,7 +7139,7 @@ export interface operations {
                     "application/json": {
                         request_id: string;
                         /** @enum {string} */
-                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
+                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "SealFilings" | "UploadFilings" | "TakeFilingFeedback" | "CorrectFilingRecord" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReceiveGithubDelivery" | "InstallGithubbot" | "UninstallGithubbot" | "PauseGithubbot" | "ResumeGithubbot" | "ReadGithubbot" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
                         /** @description The person, machine or token that it is about. */
                         target: string;
                         /** @description Exactly what is signed. */
@@ -6888,7 +7191,7 @@ export interface operations {
                         token?: {
                             id: string;
                             name: string;
-                            operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
+                            operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "SealFilings" | "UploadFilings" | "TakeFilingFeedback" | "CorrectFilingRecord" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReceiveGithubDelivery" | "InstallGithubbot" | "UninstallGithubbot" | "PauseGithubbot" | "ResumeGithubbot" | "ReadGithubbot" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
                             /** @description The funds that it may speak of; absent for every fund. */
                             funds?: string[];
                             /** @description The logins of NATS that speak for it. */
@@ -7210,7 +7513,7 @@ export interface operations {
                  */
                 "application/json": {
                     /** @enum {string} */
-                    action: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
+                    action: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "SealFilings" | "UploadFilings" | "TakeFilingFeedback" | "CorrectFilingRecord" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReceiveGithubDelivery" | "InstallGithubbot" | "UninstallGithubbot" | "PauseGithubbot" | "ResumeGithubbot" | "ReadGithubbot" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
                     /** @description The action's own parameters, exactly as they will be sent; the proof opens only these. */
                     parameters: {
                         [key: string]: unknown;
@@ -7559,6 +7862,739 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Flatten"];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    getGithubbotBudget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "day": "2026-11-17",
+                     *       "resets_at": "2026-11-17T14:30:00.000000Z",
+                     *       "daily_usd": "text",
+                     *       "used_usd": "text",
+                     *       "repositories": [
+                     *         {
+                     *           "repository": "text",
+                     *           "cap_usd": "text",
+                     *           "used_usd": "text"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description In UTC. */
+                        day: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        resets_at: string;
+                        daily_usd: string;
+                        /** @description What was spent, and what is reserved for runs that are under way. */
+                        used_usd: string;
+                        repositories: {
+                            repository: string;
+                            cap_usd: string;
+                            used_usd: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    listGithubbotDeliveries: {
+        parameters: {
+            query?: {
+                /**
+                 * @description At most this many, 100 when absent; the next page is in the Link header.
+                 * @example 5
+                 */
+                count_max?: number;
+                /** @description Continue after this id, towards older ones. */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "delivery_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "event": "text",
+                     *         "repository": "text",
+                     *         "status": "ACCEPTED",
+                     *         "received_at": "2026-11-17T14:30:00.000000Z",
+                     *         "ended_at": "2026-11-17T14:30:00.000000Z"
+                     *       }
+                     *     ]
+                     */
+                    "application/json": {
+                        delivery_id: string;
+                        event: string;
+                        repository: string;
+                        /** @enum {string} */
+                        status: "ACCEPTED" | "IGNORED" | "HANDLED";
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        received_at: string;
+                        ended_at: string | null;
+                    }[];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    installGithubbot: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "org": "my-org",
+                 *       "app_id": 12345,
+                 *       "private_key": "-----BEGIN RSA PRIVATE KEY-----\nAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\n-----END RSA PRIVATE KEY-----\n",
+                 *       "reason": "Sorts what comes in."
+                 *     }
+                 */
+                "application/json": {
+                    /** @example my-org */
+                    org: string;
+                    app_id: number;
+                    /** @description The App's private key in PEM. It is kept in the secrets store and shown to nobody. */
+                    private_key: string;
+                    /** @description Of the App's webhook; one is made when it is absent. */
+                    webhook_secret?: string;
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; it stands in the record.
+                     */
+                    reason: string;
+                    /** @description The proof that a step-up for this action and these parameters gave. */
+                    step_up_proof?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description All is well. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "org": "text",
+                     *       "app_id": 1,
+                     *       "app_slug": "text",
+                     *       "installation_id": 1,
+                     *       "webhook_url": "text",
+                     *       "permissions": {
+                     *         "technology": "text"
+                     *       },
+                     *       "missing": [
+                     *         "text"
+                     *       ],
+                     *       "isolation": "text",
+                     *       "installed_at": "2026-11-17T14:30:00.000000Z"
+                     *     }
+                     */
+                    "application/json": {
+                        org: string;
+                        app_id: number;
+                        app_slug: string;
+                        installation_id: number;
+                        webhook_url: string;
+                        permissions: {
+                            [key: string]: string;
+                        };
+                        /** @description What is no reason not to install, and should be set at GitHub. */
+                        missing: string[];
+                        /** @description namespaces or process; null before the first run. */
+                        isolation: string | null;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        installed_at: string;
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    pauseGithubbot: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "repository": "my-org/desk",
+                 *       "reason": "Too much of it."
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Only there; everywhere when absent. */
+                    repository?: string;
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; it stands in the record.
+                     */
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "repository": "text",
+                     *       "paused": false
+                     *     }
+                     */
+                    "application/json": {
+                        repository: string;
+                        paused: boolean;
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    resumeGithubbot: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "repository": "my-org/desk",
+                 *       "reason": "It is right again."
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Only there; everywhere when absent. */
+                    repository?: string;
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; it stands in the record.
+                     */
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "repository": "text",
+                     *       "paused": false
+                     *     }
+                     */
+                    "application/json": {
+                        repository: string;
+                        paused: boolean;
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    listGithubbotRuns: {
+        parameters: {
+            query?: {
+                /**
+                 * @description At most this many, 100 when absent; the next page is in the Link header.
+                 * @example 5
+                 */
+                count_max?: number;
+                /** @description Continue after this id, towards older ones. */
+                after?: string;
+                repository?: string;
+                status?: "QUEUED" | "RUNNING" | "DONE" | "SKIPPED" | "FAILED";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "run_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "delivery_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "repository": "text",
+                     *         "number": 1,
+                     *         "persona": "triager",
+                     *         "trigger": "opened",
+                     *         "requested_by": "operator:duty",
+                     *         "status": "QUEUED",
+                     *         "code": "POSITION_LIMIT",
+                     *         "reason": "As agreed on the desk.",
+                     *         "model": "text",
+                     *         "prompt_sha256": "text",
+                     *         "input_tokens": 1,
+                     *         "output_tokens": 1,
+                     *         "cost_usd": "text",
+                     *         "isolation": "text",
+                     *         "attempts": 1,
+                     *         "created_at": "2026-11-17T14:30:00.000000Z",
+                     *         "ended_at": "2026-11-17T14:30:00.000000Z",
+                     *         "plan": {},
+                     *         "calls": [
+                     *           {
+                     *             "method": "text",
+                     *             "path": "entries/000",
+                     *             "status": 1
+                     *           }
+                     *         ]
+                     *       }
+                     *     ]
+                     */
+                    "application/json": {
+                        run_id: string;
+                        delivery_id: string;
+                        repository: string;
+                        number: number;
+                        /** @enum {string} */
+                        persona: "triager" | "code_reviewer" | "bug_fixer" | "keeper";
+                        /** @enum {string} */
+                        trigger: "opened" | "ready" | "labelled" | "command";
+                        /** @description By the name at GitHub. */
+                        requested_by: string;
+                        /** @enum {string} */
+                        status: "QUEUED" | "RUNNING" | "DONE" | "SKIPPED" | "FAILED";
+                        code: string | null;
+                        /** @description What it did, or why it did not act. */
+                        reason: string | null;
+                        model: string | null;
+                        prompt_sha256: string | null;
+                        input_tokens: number | null;
+                        output_tokens: number | null;
+                        cost_usd: string;
+                        isolation: string | null;
+                        attempts: number;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        created_at: string;
+                        ended_at: string | null;
+                        plan: unknown;
+                        calls: {
+                            method: string;
+                            path: string;
+                            status: number;
+                        }[];
+                    }[];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    getGithubbotRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0197f2a0c4d87e6e9f31a5b2c8d4e6f0 */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "run_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *       "delivery_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *       "repository": "text",
+                     *       "number": 1,
+                     *       "persona": "triager",
+                     *       "trigger": "opened",
+                     *       "requested_by": "operator:duty",
+                     *       "status": "QUEUED",
+                     *       "code": "POSITION_LIMIT",
+                     *       "reason": "As agreed on the desk.",
+                     *       "model": "text",
+                     *       "prompt_sha256": "text",
+                     *       "input_tokens": 1,
+                     *       "output_tokens": 1,
+                     *       "cost_usd": "text",
+                     *       "isolation": "text",
+                     *       "attempts": 1,
+                     *       "created_at": "2026-11-17T14:30:00.000000Z",
+                     *       "ended_at": "2026-11-17T14:30:00.000000Z",
+                     *       "plan": {},
+                     *       "calls": [
+                     *         {
+                     *           "method": "text",
+                     *           "path": "entries/000",
+                     *           "status": 1
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        run_id: string;
+                        delivery_id: string;
+                        repository: string;
+                        number: number;
+                        /** @enum {string} */
+                        persona: "triager" | "code_reviewer" | "bug_fixer" | "keeper";
+                        /** @enum {string} */
+                        trigger: "opened" | "ready" | "labelled" | "command";
+                        /** @description By the name at GitHub. */
+                        requested_by: string;
+                        /** @enum {string} */
+                        status: "QUEUED" | "RUNNING" | "DONE" | "SKIPPED" | "FAILED";
+                        code: string | null;
+                        /** @description What it did, or why it did not act. */
+                        reason: string | null;
+                        model: string | null;
+                        prompt_sha256: string | null;
+                        input_tokens: number | null;
+                        output_tokens: number | null;
+                        cost_usd: string;
+                        isolation: string | null;
+                        attempts: number;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        created_at: string;
+                        ended_at: string | null;
+                        plan: unknown;
+                        calls: {
+                            method: string;
+                            path: string;
+                            status: number;
+                        }[];
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    getGithubbotStatus: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "installed": false,
+                     *       "installation": {
+                     *         "org": "text",
+                     *         "app_id": 1,
+                     *         "app_slug": "text",
+                     *         "installation_id": 1,
+                     *         "webhook_url": "text",
+                     *         "permissions": {
+                     *           "technology": "text"
+                     *         },
+                     *         "missing": [
+                     *           "text"
+                     *         ],
+                     *         "isolation": "text",
+                     *         "installed_at": "2026-11-17T14:30:00.000000Z"
+                     *       },
+                     *       "running": false,
+                     *       "isolation": "text",
+                     *       "paused": [
+                     *         {
+                     *           "repository": "text",
+                     *           "by": "text",
+                     *           "reason": "As agreed on the desk.",
+                     *           "at": "2026-11-17T14:30:00.000000Z"
+                     *         }
+                     *       ],
+                     *       "notes": [
+                     *         "text"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        installed: boolean;
+                        installation: {
+                            org: string;
+                            app_id: number;
+                            app_slug: string;
+                            installation_id: number;
+                            webhook_url: string;
+                            permissions: {
+                                [key: string]: string;
+                            };
+                            /** @description What is no reason not to install, and should be set at GitHub. */
+                            missing: string[];
+                            /** @description namespaces or process; null before the first run. */
+                            isolation: string | null;
+                            /**
+                             * Format: date-time
+                             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                             */
+                            installed_at: string;
+                        } | null;
+                        /** @description Whether its process holds a lease. */
+                        running: boolean;
+                        isolation: string | null;
+                        paused: {
+                            repository: string;
+                            by: string;
+                            reason: string;
+                            /**
+                             * Format: date-time
+                             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                             */
+                            at: string;
+                        }[];
+                        notes: string[];
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    uninstallGithubbot: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "As agreed on the desk."
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Format: typed-text
+                     * @description Why, in your words; it stands in the record.
+                     */
+                    reason: string;
+                    /** @description The proof that a step-up for this action and these parameters gave. */
+                    step_up_proof?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "org": "text",
+                     *       "app_id": 1,
+                     *       "app_slug": "text",
+                     *       "installation_id": 1,
+                     *       "webhook_url": "text",
+                     *       "permissions": {
+                     *         "technology": "text"
+                     *       },
+                     *       "missing": [
+                     *         "text"
+                     *       ],
+                     *       "isolation": "text",
+                     *       "installed_at": "2026-11-17T14:30:00.000000Z"
+                     *     }
+                     */
+                    "application/json": {
+                        org: string;
+                        app_id: number;
+                        app_slug: string;
+                        installation_id: number;
+                        webhook_url: string;
+                        permissions: {
+                            [key: string]: string;
+                        };
+                        /** @description What is no reason not to install, and should be set at GitHub. */
+                        missing: string[];
+                        /** @description namespaces or process; null before the first run. */
+                        isolation: string | null;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        installed_at: string;
+                    };
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -10827,6 +11863,125 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    correctFilingRecord: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "record_id": "cat.alpha.2026-11-13.000000000",
+                 *       "action": "NEW",
+                 *       "reason": "the price was wrong"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description cat.alpha.2026-11-13.000000000
+                     * @example cat.alpha.2026-11-13.000000000
+                     */
+                    record_id: string;
+                    /** @enum {string} */
+                    action: "NEW" | "RPR" | "COR" | "DEL";
+                    /** @description Fields as the regime names them, with what they hold from now on; an empty text takes one away. */
+                    set?: {
+                        [key: string]: string;
+                    };
+                    /**
+                     * Format: typed-text
+                     * @example the price was wrong
+                     */
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "record": {
+                     *         "record_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "filing_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "regime": "text",
+                     *         "fund_id": "alpha",
+                     *         "submission_date": "2026-11-20",
+                     *         "status": "WRITTEN",
+                     *         "line": 1,
+                     *         "type": "text",
+                     *         "event_type": "text",
+                     *         "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "source": "text",
+                     *         "event_at": "2026-11-17T14:30:00.000000Z",
+                     *         "recorded_at": "2026-11-17T14:30:00.000000Z",
+                     *         "deadline": "2026-11-17T14:30:00.000000Z",
+                     *         "late": false,
+                     *         "record": "text",
+                     *         "errors": [
+                     *           {
+                     *             "code": "POSITION_LIMIT",
+                     *             "field": "text",
+                     *             "sentence": "The largest share of a fund that one position may be."
+                     *           }
+                     *         ],
+                     *         "corrected_by": "operator:duty"
+                     *       },
+                     *       "correction": {
+                     *         "record_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "filing_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "regime": "text",
+                     *         "fund_id": "alpha",
+                     *         "submission_date": "2026-11-20",
+                     *         "status": "WRITTEN",
+                     *         "line": 1,
+                     *         "type": "text",
+                     *         "event_type": "text",
+                     *         "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "source": "text",
+                     *         "event_at": "2026-11-17T14:30:00.000000Z",
+                     *         "recorded_at": "2026-11-17T14:30:00.000000Z",
+                     *         "deadline": "2026-11-17T14:30:00.000000Z",
+                     *         "late": false,
+                     *         "record": "text",
+                     *         "errors": [
+                     *           {
+                     *             "code": "POSITION_LIMIT",
+                     *             "field": "text",
+                     *             "sentence": "The largest share of a fund that one position may be."
+                     *           }
+                     *         ],
+                     *         "corrected_by": "operator:duty"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FilingCorrection"];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
     reportRegulatoryEvent: {
         parameters: {
             query?: never;
@@ -10977,6 +12132,76 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    takeFilingFeedback: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "regime": "CAT",
+                 *       "reason": "came by mail"
+                 *     }
+                 */
+                "application/json": {
+                    /** @enum {string} */
+                    regime: "CAT";
+                    /** @description Of the file, as the regulator calls it; without one its folder is read. */
+                    name?: string;
+                    /** @description Of that file, in base 64. */
+                    content?: string;
+                    /**
+                     * Format: typed-text
+                     * @example came by mail
+                     */
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "feedback": [
+                     *         {
+                     *           "name": "AAPL",
+                     *           "outcome": "TAKEN",
+                     *           "filing_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "rejected": 1,
+                     *           "problem": "text"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TakenFilingFeedback"];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
     listFilings: {
         parameters: {
             query?: {
@@ -11021,7 +12246,11 @@ export interface operations {
                      *         "quarantined": 1,
                      *         "late": 1,
                      *         "deadline": "2026-11-17T14:30:00.000000Z",
-                     *         "repair_by": "2026-11-17T14:30:00.000000Z"
+                     *         "repair_by": "2026-11-17T14:30:00.000000Z",
+                     *         "rejected": 1,
+                     *         "name": "AAPL",
+                     *         "bytes": 1,
+                     *         "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
                      *       }
                      *     ]
                      */
@@ -11127,6 +12356,7 @@ export interface operations {
                      */
                     date: string;
                     /**
+                     * Format: typed-text
                      * @description Why, for the record.
                      * @example the daily review
                      */
@@ -11265,7 +12495,7 @@ export interface operations {
                 date?: string;
                 /** @description Only of this order. */
                 order_id?: string;
-                /** @description Only those that are in a file, or only those that were put aside. */
+                /** @description Only those that are in a file, or only those that were put aside, whatever became of them. */
                 status?: "WRITTEN" | "QUARANTINED";
                 /** @description Only this one. */
                 record_id?: string;
@@ -11313,7 +12543,8 @@ export interface operations {
                      *             "field": "text",
                      *             "sentence": "The largest share of a fund that one position may be."
                      *           }
-                     *         ]
+                     *         ],
+                     *         "corrected_by": "operator:duty"
                      *       }
                      *     ]
                      */
@@ -11365,6 +12596,7 @@ export interface operations {
                      */
                     date: string;
                     /**
+                     * Format: typed-text
                      * @description Why, for the record.
                      * @example the daily review
                      */
@@ -11474,6 +12706,7 @@ export interface operations {
                      */
                     date: string;
                     /**
+                     * Format: typed-text
                      * @description Why, for the record.
                      * @example the daily review
                      */
@@ -11561,6 +12794,180 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["FilingReview"];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    sealFilings: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "regime": "CAT",
+                 *       "fund_id": "alpha",
+                 *       "date": "2026-11-13",
+                 *       "reason": "handed in by the portal"
+                 *     }
+                 */
+                "application/json": {
+                    /** @enum {string} */
+                    regime: "CAT";
+                    /** @example alpha */
+                    fund_id: string;
+                    /**
+                     * Format: date
+                     * @description The submission date.
+                     * @example 2026-11-13
+                     */
+                    date: string;
+                    /**
+                     * Format: typed-text
+                     * @example handed in by the portal
+                     */
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "filings": [
+                     *         {
+                     *           "filing_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "regime": "text",
+                     *           "fund_id": "alpha",
+                     *           "mode": "LIVE",
+                     *           "submission_date": "2026-11-20",
+                     *           "state": "OPEN",
+                     *           "records": 1,
+                     *           "quarantined": 1,
+                     *           "late": 1,
+                     *           "deadline": "2026-11-17T14:30:00.000000Z",
+                     *           "repair_by": "2026-11-17T14:30:00.000000Z",
+                     *           "rejected": 1,
+                     *           "name": "AAPL",
+                     *           "bytes": 1,
+                     *           "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SealedFilings"];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    uploadFilings: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "regime": "CAT",
+                 *       "fund_id": "alpha",
+                 *       "date": "2026-11-13",
+                 *       "reason": "handed in by the portal"
+                 *     }
+                 */
+                "application/json": {
+                    /** @enum {string} */
+                    regime: "CAT";
+                    /** @example alpha */
+                    fund_id: string;
+                    /**
+                     * Format: date
+                     * @description The submission date.
+                     * @example 2026-11-13
+                     */
+                    date: string;
+                    /** @description They went another way: only written down. */
+                    by_hand?: boolean;
+                    /**
+                     * Format: typed-text
+                     * @example handed in by the portal
+                     */
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "filings": [
+                     *         {
+                     *           "filing_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "regime": "text",
+                     *           "fund_id": "alpha",
+                     *           "mode": "LIVE",
+                     *           "submission_date": "2026-11-20",
+                     *           "state": "OPEN",
+                     *           "records": 1,
+                     *           "quarantined": 1,
+                     *           "late": 1,
+                     *           "deadline": "2026-11-17T14:30:00.000000Z",
+                     *           "repair_by": "2026-11-17T14:30:00.000000Z",
+                     *           "rejected": 1,
+                     *           "name": "AAPL",
+                     *           "bytes": 1,
+                     *           "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["UploadedFilings"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -12175,7 +13582,7 @@ export interface operations {
                     "application/json": {
                         request_id: string;
                         /** @enum {string} */
-                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
+                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "SealFilings" | "UploadFilings" | "TakeFilingFeedback" | "CorrectFilingRecord" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReceiveGithubDelivery" | "InstallGithubbot" | "UninstallGithubbot" | "PauseGithubbot" | "ResumeGithubbot" | "ReadGithubbot" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
                         /** @description The person, machine or token that it is about. */
                         target: string;
                         /** @description Exactly what is signed. */
@@ -12296,7 +13703,7 @@ export interface operations {
                     "application/json": {
                         request_id: string;
                         /** @enum {string} */
-                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
+                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "SealFilings" | "UploadFilings" | "TakeFilingFeedback" | "CorrectFilingRecord" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReceiveGithubDelivery" | "InstallGithubbot" | "UninstallGithubbot" | "PauseGithubbot" | "ResumeGithubbot" | "ReadGithubbot" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
                         /** @description The person, machine or token that it is about. */
                         target: string;
                         /** @description Exactly what is signed. */
@@ -12348,7 +13755,7 @@ export interface operations {
                         token?: {
                             id: string;
                             name: string;
-                            operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
+                            operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "SealFilings" | "UploadFilings" | "TakeFilingFeedback" | "CorrectFilingRecord" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReceiveGithubDelivery" | "InstallGithubbot" | "UninstallGithubbot" | "PauseGithubbot" | "ResumeGithubbot" | "ReadGithubbot" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
                             /** @description The funds that it may speak of; absent for every fund. */
                             funds?: string[];
                             /** @description The logins of NATS that speak for it. */
@@ -13054,7 +14461,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @example riskengine */
-                service: "riskengine" | "operations" | "oms" | "treasury" | "research" | "gateway" | "supervisor" | "postgres";
+                service: "riskengine" | "operations" | "oms" | "treasury" | "research" | "gateway" | "bots" | "supervisor" | "postgres";
             };
             cookie?: never;
         };
@@ -16618,7 +18025,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
+                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "SealFilings" | "UploadFilings" | "TakeFilingFeedback" | "CorrectFilingRecord" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReceiveGithubDelivery" | "InstallGithubbot" | "UninstallGithubbot" | "PauseGithubbot" | "ResumeGithubbot" | "ReadGithubbot" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
                         /** @description The funds that it may speak of; absent for every fund. */
                         funds?: string[];
                         /** @description The logins of NATS that speak for it. */
@@ -16690,7 +18097,7 @@ export interface operations {
                     /** @description How the machine stands in records: `service:<name>`. */
                     name: string;
                     /** @description What the token may do, by the names of the table of authority. */
-                    operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
+                    operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "SealFilings" | "UploadFilings" | "TakeFilingFeedback" | "CorrectFilingRecord" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReceiveGithubDelivery" | "InstallGithubbot" | "UninstallGithubbot" | "PauseGithubbot" | "ResumeGithubbot" | "ReadGithubbot" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
                     /** @description The funds that the token may speak of; every fund when absent. */
                     funds?: string[];
                     /** @description The logins of NATS that speak for the token: what they publish is its own. */
@@ -16743,7 +18150,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
+                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "SealFilings" | "UploadFilings" | "TakeFilingFeedback" | "CorrectFilingRecord" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReceiveGithubDelivery" | "InstallGithubbot" | "UninstallGithubbot" | "PauseGithubbot" | "ResumeGithubbot" | "ReadGithubbot" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
                         /** @description The funds that it may speak of; absent for every fund. */
                         funds?: string[];
                         /** @description The logins of NATS that speak for it. */
@@ -16807,7 +18214,7 @@ export interface operations {
                     "application/json": {
                         request_id: string;
                         /** @enum {string} */
-                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
+                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "SealFilings" | "UploadFilings" | "TakeFilingFeedback" | "CorrectFilingRecord" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReceiveGithubDelivery" | "InstallGithubbot" | "UninstallGithubbot" | "PauseGithubbot" | "ResumeGithubbot" | "ReadGithubbot" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
                         /** @description The person, machine or token that it is about. */
                         target: string;
                         /** @description Exactly what is signed. */
@@ -16892,7 +18299,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
+                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "SealFilings" | "UploadFilings" | "TakeFilingFeedback" | "CorrectFilingRecord" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReceiveGithubDelivery" | "InstallGithubbot" | "UninstallGithubbot" | "PauseGithubbot" | "ResumeGithubbot" | "ReadGithubbot" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
                         /** @description The funds that it may speak of; absent for every fund. */
                         funds?: string[];
                         /** @description The logins of NATS that speak for it. */
@@ -17011,7 +18418,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
+                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "SealFilings" | "UploadFilings" | "TakeFilingFeedback" | "CorrectFilingRecord" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReceiveGithubDelivery" | "InstallGithubbot" | "UninstallGithubbot" | "PauseGithubbot" | "ResumeGithubbot" | "ReadGithubbot" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys")[];
                         /** @description The funds that it may speak of; absent for every fund. */
                         funds?: string[];
                         /** @description The logins of NATS that speak for it. */
@@ -17075,7 +18482,7 @@ export interface operations {
                     "application/json": {
                         request_id: string;
                         /** @enum {string} */
-                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
+                        operation: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ReconcileFilings" | "RepairFilings" | "VerifyFilings" | "ReviewFilings" | "RebuildFilings" | "ListFilings" | "ReadFiling" | "ListFilingRecords" | "SealFilings" | "UploadFilings" | "TakeFilingFeedback" | "CorrectFilingRecord" | "Publish" | "PublishOrders" | "PublishValues" | "PublishPrices" | "ListHaltChanges" | "ListHaltHistory" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "EndApproval" | "HandOverSource" | "ListApprovals" | "GetForeignPosition" | "ListLosses" | "ReserveWithdrawal" | "PreviewLimits" | "GetLimitUse" | "ListBlocks" | "AcceptBlock" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "CosignReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "GetMatrix" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "ListTimeline" | "GetMoment" | "ListReplayBars" | "VerifyDecisions" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListUnauditedChanges" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "RestartAll" | "ListServices" | "ReadLogs" | "MakeReport" | "ReadReports" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReceiveTradingviewAlert" | "ReadWebhookStatus" | "RotateWebhookSecret" | "ReceiveGithubDelivery" | "InstallGithubbot" | "UninstallGithubbot" | "PauseGithubbot" | "ResumeGithubbot" | "ReadGithubbot" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "ListOperators" | "AddOperator" | "ChangeOperatorRoles" | "DisableOperator" | "ResetOperatorFactor" | "ListIdentityRequests" | "CosignIdentityRequest" | "AcceptUnauditedChange" | "CosignUnauditedChange" | "RotateSigningKeys";
                         /** @description The person, machine or token that it is about. */
                         target: string;
                         /** @description Exactly what is signed. */

@@ -3,6 +3,7 @@
 import type { OperationPlace } from "../operation.ts";
 
 export const publicOperationTable = {
+  receiveGithubDelivery: {"method":"POST","path":"/githubbot/webhook","pathKeys":[],"queryKeys":[],"answer":"json"},
   receiveTradingviewAlert: {"method":"POST","path":"/tradingview/webhook","pathKeys":[],"queryKeys":[],"bodyKeys":["secret","strategy_id","fund_id","symbol","side","quantity","order_type","limit_price","stop_price","tif","actor","idempotency_key","thesis","timestamp","reduce_only","market_position","market_position_size","prev_market_position","prev_market_position_size"],"answer":"json"},
   getAsyncApi: {"method":"GET","path":"/v1/asyncapi.json","pathKeys":[],"queryKeys":[],"answer":"json"},
   getBars: {"method":"GET","path":"/v1/bars/{symbol}","pathKeys":["symbol"],"queryKeys":["interval","start","count_max","end"],"answer":"json"},

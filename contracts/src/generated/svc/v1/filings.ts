@@ -38,7 +38,10 @@ export interface Filing {
   /** LIVE or PAPER, as the fund was. */
   mode: string;
   submission_date: string;
-  /** OPEN: more may come. */
+  /**
+   * OPEN: more may come. SEALED: its bytes are what they are. UPLOADED: it arrived. ACKNOWLEDGED: the regulator has it. ACCEPTED: with all the errors that
+   * it announced. REJECTED: the whole file.
+   */
   state: string;
   /** Lines of the file. */
   records: number;
@@ -50,6 +53,14 @@ export interface Filing {
   deadline: string;
   /** Until when what the regulator rejects of it must be repaired. */
   repair_by: string;
+  /** Records that the regulator rejected and nobody has done anything about. */
+  rejected: number;
+  /** Of a sealed one: what it is called where it is handed in. */
+  name: string;
+  /** Of a sealed one: how large it is. */
+  bytes: number;
+  /** Of a sealed one: the SHA-256 of its bytes. */
+  sha256: string;
 }
 
 export interface FilingList {
@@ -91,7 +102,7 @@ export interface ListFilingRecordsRequest {
   order_id?:
     | string
     | undefined;
-  /** Only those that are in a file, or only those that were put aside. */
+  /** Only those that are in a file, or only those that were put aside, whatever became of them. */
   status?:
     | string
     | undefined;
@@ -122,6 +133,10 @@ export interface FiledRecord {
   regime: string;
   fund_id: string;
   submission_date: string;
+  /**
+   * WRITTEN: its file is open. QUARANTINED: put aside. SEALED: its file is sealed. ACCEPTED and REJECTED: what the regulator said. CORRECTED: another record
+   * says it anew. DISMISSED: put aside for good.
+   */
   status: string;
   line: number;
   /** As the regime names the event: MENO. */
@@ -137,12 +152,91 @@ export interface FiledRecord {
   late: boolean;
   /** The line, as it stands in its file. */
   record: string;
-  /** Of what was put aside: why. */
+  /** Of what was put aside or rejected: why. */
   errors: FilingError[];
+  /** The record that says it anew. */
+  corrected_by: string;
 }
 
 export interface FilingRecordList {
   records: FiledRecord[];
+}
+
+export interface SealFilingsRequest {
+  regime: string;
+  fund_id: string;
+  /** The submission date. */
+  date: string;
+  reason: string;
+}
+
+export interface SealedFilings {
+  filings: Filing[];
+}
+
+export interface UploadFilingsRequest {
+  regime: string;
+  fund_id: string;
+  /** The submission date. */
+  date: string;
+  /** They went another way: only written down. */
+  by_hand: boolean;
+  reason: string;
+}
+
+export interface UploadedFilings {
+  /** Every sealed file of the day. */
+  filings: Filing[];
+}
+
+export interface TakeFilingFeedbackRequest {
+  regime: string;
+  /** Of the file, as the regulator calls it; without one its folder is read. */
+  name?:
+    | string
+    | undefined;
+  /** Of that file, in base 64. */
+  content?: string | undefined;
+  reason: string;
+}
+
+export interface TakenFeedback {
+  name: string;
+  /** KNOWN: it was read before. UNREADABLE and FOREIGN: it changed nothing. */
+  outcome: string;
+  /** The file that it is about. */
+  filing_id: string;
+  /** Records that it rejects. */
+  rejected: number;
+  /** Why it changed nothing, or which of it did not. */
+  problem: string;
+}
+
+export interface TakenFilingFeedback {
+  feedback: TakenFeedback[];
+}
+
+export interface CorrectFilingRecordRequest {
+  /** cat.alpha.2026-11-13.000000000 */
+  record_id: string;
+  action: string;
+  /** Fields as the regime names them, with what they hold from now on; an empty text takes one away. */
+  set: { [key: string]: string };
+  reason: string;
+}
+
+export interface CorrectFilingRecordRequest_SetEntry {
+  key: string;
+  value: string;
+}
+
+export interface FilingCorrection {
+  /** The record, as it stands now. */
+  record?:
+    | FiledRecord
+    | undefined;
+  /** The record that says it anew; none of one that was dismissed. */
+  correction?: FiledRecord | undefined;
 }
 
 function createBaseListFilingsRequest(): ListFilingsRequest {
@@ -248,6 +342,10 @@ function createBaseFiling(): Filing {
     late: 0,
     deadline: "",
     repair_by: "",
+    rejected: 0,
+    name: "",
+    bytes: 0,
+    sha256: "",
   };
 }
 
@@ -285,6 +383,18 @@ export const Filing: MessageFns<Filing> = {
     }
     if (message.repair_by !== "") {
       writer.uint32(90).string(message.repair_by);
+    }
+    if (message.rejected !== 0) {
+      writer.uint32(96).uint64(message.rejected);
+    }
+    if (message.name !== "") {
+      writer.uint32(106).string(message.name);
+    }
+    if (message.bytes !== 0) {
+      writer.uint32(112).uint64(message.bytes);
+    }
+    if (message.sha256 !== "") {
+      writer.uint32(122).string(message.sha256);
     }
     return writer;
   },
@@ -388,6 +498,38 @@ export const Filing: MessageFns<Filing> = {
             }
 
             message.repair_by = reader.string();
+            continue;
+          }
+          case 12: {
+            if (tag !== 96) {
+              break;
+            }
+
+            message.rejected = longToNumber(reader.uint64());
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 14: {
+            if (tag !== 112) {
+              break;
+            }
+
+            message.bytes = longToNumber(reader.uint64());
+            continue;
+          }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.sha256 = reader.string();
             continue;
           }
         }
@@ -815,6 +957,7 @@ function createBaseFiledRecord(): FiledRecord {
     late: false,
     record: "",
     errors: [],
+    corrected_by: "",
   };
 }
 
@@ -870,6 +1013,9 @@ export const FiledRecord: MessageFns<FiledRecord> = {
     }
     for (const v of message.errors) {
       FilingError.encode(v!, writer.uint32(138).fork()).join();
+    }
+    if (message.corrected_by !== "") {
+      writer.uint32(146).string(message.corrected_by);
     }
     return writer;
   },
@@ -1023,6 +1169,14 @@ export const FiledRecord: MessageFns<FiledRecord> = {
             message.errors.push(FilingError.decode(reader, reader.uint32()));
             continue;
           }
+          case 18: {
+            if (tag !== 146) {
+              break;
+            }
+
+            message.corrected_by = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1067,6 +1221,678 @@ export const FilingRecordList: MessageFns<FilingRecordList> = {
             }
 
             message.records.push(FiledRecord.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseSealFilingsRequest(): SealFilingsRequest {
+  return { regime: "", fund_id: "", date: "", reason: "" };
+}
+
+export const SealFilingsRequest: MessageFns<SealFilingsRequest> = {
+  encode(message: SealFilingsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.regime !== "") {
+      writer.uint32(10).string(message.regime);
+    }
+    if (message.fund_id !== "") {
+      writer.uint32(18).string(message.fund_id);
+    }
+    if (message.date !== "") {
+      writer.uint32(26).string(message.date);
+    }
+    if (message.reason !== "") {
+      writer.uint32(34).string(message.reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SealFilingsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSealFilingsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.regime = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.fund_id = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.date = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseSealedFilings(): SealedFilings {
+  return { filings: [] };
+}
+
+export const SealedFilings: MessageFns<SealedFilings> = {
+  encode(message: SealedFilings, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.filings) {
+      Filing.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SealedFilings {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSealedFilings();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.filings.push(Filing.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUploadFilingsRequest(): UploadFilingsRequest {
+  return { regime: "", fund_id: "", date: "", by_hand: false, reason: "" };
+}
+
+export const UploadFilingsRequest: MessageFns<UploadFilingsRequest> = {
+  encode(message: UploadFilingsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.regime !== "") {
+      writer.uint32(10).string(message.regime);
+    }
+    if (message.fund_id !== "") {
+      writer.uint32(18).string(message.fund_id);
+    }
+    if (message.date !== "") {
+      writer.uint32(26).string(message.date);
+    }
+    if (message.by_hand !== false) {
+      writer.uint32(32).bool(message.by_hand);
+    }
+    if (message.reason !== "") {
+      writer.uint32(42).string(message.reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UploadFilingsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUploadFilingsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.regime = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.fund_id = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.date = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.by_hand = reader.bool();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUploadedFilings(): UploadedFilings {
+  return { filings: [] };
+}
+
+export const UploadedFilings: MessageFns<UploadedFilings> = {
+  encode(message: UploadedFilings, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.filings) {
+      Filing.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UploadedFilings {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUploadedFilings();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.filings.push(Filing.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseTakeFilingFeedbackRequest(): TakeFilingFeedbackRequest {
+  return { regime: "", name: undefined, content: undefined, reason: "" };
+}
+
+export const TakeFilingFeedbackRequest: MessageFns<TakeFilingFeedbackRequest> = {
+  encode(message: TakeFilingFeedbackRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.regime !== "") {
+      writer.uint32(10).string(message.regime);
+    }
+    if (message.name !== undefined) {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.content !== undefined) {
+      writer.uint32(26).string(message.content);
+    }
+    if (message.reason !== "") {
+      writer.uint32(34).string(message.reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TakeFilingFeedbackRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTakeFilingFeedbackRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.regime = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.content = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseTakenFeedback(): TakenFeedback {
+  return { name: "", outcome: "", filing_id: "", rejected: 0, problem: "" };
+}
+
+export const TakenFeedback: MessageFns<TakenFeedback> = {
+  encode(message: TakenFeedback, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.outcome !== "") {
+      writer.uint32(18).string(message.outcome);
+    }
+    if (message.filing_id !== "") {
+      writer.uint32(26).string(message.filing_id);
+    }
+    if (message.rejected !== 0) {
+      writer.uint32(32).uint64(message.rejected);
+    }
+    if (message.problem !== "") {
+      writer.uint32(42).string(message.problem);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TakenFeedback {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTakenFeedback();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.outcome = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.filing_id = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.rejected = longToNumber(reader.uint64());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.problem = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseTakenFilingFeedback(): TakenFilingFeedback {
+  return { feedback: [] };
+}
+
+export const TakenFilingFeedback: MessageFns<TakenFilingFeedback> = {
+  encode(message: TakenFilingFeedback, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.feedback) {
+      TakenFeedback.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TakenFilingFeedback {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTakenFilingFeedback();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.feedback.push(TakenFeedback.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCorrectFilingRecordRequest(): CorrectFilingRecordRequest {
+  return { record_id: "", action: "", set: {}, reason: "" };
+}
+
+export const CorrectFilingRecordRequest: MessageFns<CorrectFilingRecordRequest> = {
+  encode(message: CorrectFilingRecordRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.record_id !== "") {
+      writer.uint32(10).string(message.record_id);
+    }
+    if (message.action !== "") {
+      writer.uint32(18).string(message.action);
+    }
+    globalThis.Object.entries(message.set).forEach(([key, value]: [string, string]) => {
+      CorrectFilingRecordRequest_SetEntry.encode({ key: key as any, value }, writer.uint32(26).fork()).join();
+    });
+    if (message.reason !== "") {
+      writer.uint32(34).string(message.reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CorrectFilingRecordRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCorrectFilingRecordRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.record_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.action = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            const entry3 = CorrectFilingRecordRequest_SetEntry.decode(reader, reader.uint32());
+            if (entry3.value !== undefined) {
+              message.set[entry3.key] = entry3.value;
+            }
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCorrectFilingRecordRequest_SetEntry(): CorrectFilingRecordRequest_SetEntry {
+  return { key: "", value: "" };
+}
+
+export const CorrectFilingRecordRequest_SetEntry: MessageFns<CorrectFilingRecordRequest_SetEntry> = {
+  encode(message: CorrectFilingRecordRequest_SetEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CorrectFilingRecordRequest_SetEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCorrectFilingRecordRequest_SetEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseFilingCorrection(): FilingCorrection {
+  return { record: undefined, correction: undefined };
+}
+
+export const FilingCorrection: MessageFns<FilingCorrection> = {
+  encode(message: FilingCorrection, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.record !== undefined) {
+      FiledRecord.encode(message.record, writer.uint32(10).fork()).join();
+    }
+    if (message.correction !== undefined) {
+      FiledRecord.encode(message.correction, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FilingCorrection {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFilingCorrection();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.record = FiledRecord.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.correction = FiledRecord.decode(reader, reader.uint32());
             continue;
           }
         }
