@@ -112,6 +112,8 @@ function nodeOptions(name) {
       "playwright-core",
       "vitest",
       "tsx",
+      "@grpc/reflection",
+      "@grpc/proto-loader",
       "bzip2-wasm",
       "ssh2",
     ],

@@ -27,7 +27,7 @@ const signal = new AbortController().signal;
 function mindsOf(): readonly string[] {
   return readdirSync("/proc").filter((pid) => {
     try {
-      const isOurs = readFileSync(`/proc/${pid}/stat`, "latin1").includes(`) S ${process.pid} `);
+      const isOurs = new RegExp(`\\) [A-Z] ${process.pid} `).test(readFileSync(`/proc/${pid}/stat`, "latin1"));
       return /^\d+$/.test(pid) && isOurs && readFileSync(`/proc/${pid}/cmdline`, "latin1").endsWith("bot-mind.js\0");
     } catch {
       return false;

@@ -41,7 +41,7 @@ export function nearest(word: string, candidates: readonly string[]): string | u
   return best?.candidate;
 }
 
-/** The nearest name, else those that share the most words with it (`PORT` -> `HTTP_PORT`, `GRPC_PORT`), shortest first. */
+/** The nearest name, else those that share the most words with it (`PORT` -> `HTTP_PORT`, `GRPC_PORT`), shortest and most alike first. */
 export function nearestNames(name: string, candidates: readonly string[], countMax = 3): readonly string[] {
   const near = nearest(name, candidates);
   if (near !== undefined) return [near];
@@ -51,10 +51,10 @@ export function nearestNames(name: string, candidates: readonly string[], countM
     .map((candidate) => {
       const own = wordsOf(candidate);
       const shared = own.filter((word) => word !== "" && words.has(word)).length;
-      return { candidate, shared, others: own.length - shared };
+      return { candidate, shared, others: own.length - shared, slips: editDistance(name, candidate) };
     })
     .filter(({ shared }) => shared > 0)
-    .sort((left, right) => right.shared - left.shared || left.others - right.others);
+    .sort((left, right) => right.shared - left.shared || left.others - right.others || left.slips - right.slips);
   const [best] = scored;
   return scored
     .filter(({ shared, others }) => shared === best?.shared && others === best.others)

@@ -19,7 +19,10 @@ describe("settings", () => {
     expect(settings({}, true)).toEqual({
       ...testSettings,
       audit: { ...testSettings.audit, behindMaxMs: 30_000 },
-      filings: { funds: {} },
+      filings: {
+        regimes: { CAT: { environment: "test", transport: "none", uploadAt: "05:00", hasMetaFile: true } },
+        funds: {},
+      },
       risk: { ...testSettings.risk, lossValueAgeMsMax: 15_000 },
       market: { ...testSettings.market, sessions: "always", feed: "paper", feedByVenue: {} },
       seedPaperHistory: true,

@@ -40,7 +40,8 @@ export async function sftpTransport({
     connect(client, place, privateKey, waitMsMax),
   );
   const ask = asking(client, waitMsMax);
-  const inFolder = (folder: string, name: string): string => `${folder.replace(/\/+$/, "")}/${name}`;
+  const inFolder = (folder: string, name: string): string =>
+    `${folder.endsWith("/") ? folder.slice(0, -1) : folder}/${name}`;
 
   const stat = async (path: string): Promise<Stats | undefined> => {
     try {
@@ -160,7 +161,7 @@ function connect(client: Client, place: SftpPlace, privateKey: string, waitMsMax
 }
 
 function isExpected(key: Buffer, expected: string): boolean {
-  const own = Buffer.from(`SHA256:${createHash("sha256").update(key).digest("base64").replace(/=+$/, "")}`);
+  const own = Buffer.from(`SHA256:${createHash("sha256").update(key).digest("base64").replace("=", "")}`);
   const other = Buffer.from(expected);
   return own.length === other.length && timingSafeEqual(own, other);
 }

@@ -134,7 +134,7 @@ function readMethod(bytes: Uint8Array, service: string): DescribedMethod {
 }
 
 /** Walks the fields of one message; `read` says whether it took the field, otherwise it is skipped. */
-export function eachField(bytes: Uint8Array, read: (field: number, reader: BinaryReader) => boolean): void {
+function eachField(bytes: Uint8Array, read: (field: number, reader: BinaryReader) => boolean): void {
   const reader = new BinaryReader(bytes);
   while (reader.pos < reader.len) {
     const [field, wireType] = reader.tag();

@@ -8,6 +8,7 @@ import {
   type sendUnaryData,
   status,
 } from "@grpc/grpc-js";
+import type { PackageDefinition } from "@grpc/proto-loader";
 import { Defect, Fault } from "../../contracts/src/fault.ts";
 import type { Health } from "../../ports/health.ts";
 import type { Random } from "../../ports/random.ts";
@@ -27,6 +28,41 @@ interface HealthRequest {
 interface HealthResponse {
   readonly status: ServingStatus;
 }
+
+/** The published health.proto, in the form that the proto loader takes without a file. */
+const healthProto = {
+  nested: {
+    grpc: {
+      nested: {
+        health: {
+          nested: {
+            v1: {
+              nested: {
+                HealthCheckRequest: { fields: { service: { type: "string", id: 1 } } },
+                HealthCheckResponse: {
+                  fields: { status: { type: "ServingStatus", id: 1 } },
+                  nested: {
+                    ServingStatus: { values: { UNKNOWN: 0, SERVING: 1, NOT_SERVING: 2, SERVICE_UNKNOWN: 3 } },
+                  },
+                },
+                Health: {
+                  methods: {
+                    Check: { requestType: "HealthCheckRequest", responseType: "HealthCheckResponse" },
+                    Watch: {
+                      requestType: "HealthCheckRequest",
+                      responseType: "HealthCheckResponse",
+                      responseStream: true,
+                    },
+                  },
+                },
+              },
+            },
+          },
+        },
+      },
+    },
+  },
+};
 
 interface HealthServiceOptions {
   readonly health: () => Health;
@@ -167,3 +203,9 @@ function healthMethod(name: "Check" | "Watch"): MethodDefinition<HealthRequest, 
 
 /** What a server serves it by. */
 export const healthDefinition = { Check: healthMethod("Check"), Watch: healthMethod("Watch") };
+
+/** The published proto as the loader takes it, which reflection hands out; loading it costs time that few need to pay. */
+export async function loadHealthPackage(): Promise<PackageDefinition> {
+  const { fromJSON } = await import("@grpc/proto-loader");
+  return fromJSON(healthProto as Parameters<typeof fromJSON>[0], { enums: String, defaults: true });
+}

@@ -6,14 +6,13 @@ import { fromJSON } from "@grpc/proto-loader";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Health } from "../../ports/health.ts";
 import type { RpcService } from "../../ports/rpc.ts";
-import { healthPackage } from "../../testkit/grpc/health-package.ts";
 import { testClient } from "../../testkit/grpc/test-client.ts";
 import { everyRole, testVerifier } from "../../testkit/grpc/test-verifier.ts";
 import { testPorts } from "../../testkit/http/test-ports.ts";
 import { seenTimers } from "../../testkit/seen-timers.ts";
-import { healthServiceName } from "./health-service.ts";
+import { healthServiceName, loadHealthPackage } from "./health-service.ts";
 import { grpcLimitsDefault } from "./limits.ts";
-import { answerWith } from "./reflection.ts";
+import { type Answering, answerWith } from "./reflection.ts";
 import { type GrpcServerOptions, serveGrpc } from "./server.ts";
 
 const closers: (() => unknown)[] = [];
@@ -41,7 +40,7 @@ async function serve(services: readonly RpcService[], options: Partial<GrpcServe
 }
 
 async function healthClient(target: string): Promise<Client & Record<string, (...all: unknown[]) => unknown>> {
-  const definition = healthPackage()[healthServiceName];
+  const definition = (await loadHealthPackage())[healthServiceName];
   const loaded = loadPackageDefinition({ Health: definition as never })["Health"] as ServiceClientConstructor;
   const client = new loaded(target, credentials.createInsecure(), { "grpc.use_local_subchannel_pool": 1 });
   closers.push(() => client.close());
@@ -194,7 +193,12 @@ describe("reflection", () => {
       resume: () => seen.push("resume"),
       end: () => seen.push("end"),
     });
-    answerWith(() => Buffer.of(1), call as never, testPorts().ports.random, 10);
+    const definition = { requestDeserialize: (bytes: Buffer) => bytes, responseSerialize: () => Buffer.of(1) };
+    const answering = {
+      definition,
+      answer: (stream: Parameters<Answering["answer"]>[0]) => stream.on("data", (one) => stream.write(one)),
+    };
+    answerWith(answering as never, call as never, testPorts().ports.random, 10);
     call.emit("data", Buffer.of(1));
     expect(seen).toEqual(["pause"]);
     call.emit("drain");
@@ -209,14 +213,7 @@ describe("reflection", () => {
       after: (ms: number, run: () => void) => seen.after(ms === farewellMs ? hourMs : ms, run),
     };
     const { target } = await serve([treasury, { name: "RiskEngine", handlers: {} }], {
-      // However long the test takes to write its questions, nobody is late with a first word meanwhile.
-      limits: {
-        ...grpcLimitsDefault,
-        schemaStreamMsMax: lifeMs,
-        schemaQuestionsMax: 1_000_000,
-        prefaceMsMax: hourMs,
-        strangerIdleMsMax: hourMs,
-      },
+      limits: { ...grpcLimitsDefault, schemaStreamMsMax: lifeMs, schemaQuestionsMax: 1_000_000 },
       timers,
     });
     await reflect(target, "v1", { list_services: "*" });

@@ -139,6 +139,7 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
     "Counts a foreign publisher's events, each of which is an entry; what is refused is an alarm in the same unit.",
   ),
   "risk.foreign-look": onlyReads,
+  "risk.earlier-rates": onlyReads,
   "risk.price-turns": unaudited(
     "Who prices a symbol for which nobody is named; a source that takes over raises an alarm.",
   ),

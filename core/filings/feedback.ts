@@ -104,7 +104,8 @@ function textOf(value: unknown): string | undefined {
   return /^[\x20-\x7e]{1,64}$/.test(text) ? text : undefined;
 }
 
-const textsAndNumbers = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
+/** A text without an end takes all that follows: it is no JSON, and is looked at once. */
+const textsAndNumbers = /"[^"\\]*(?:\\.[^"\\]*)*"?|-?\d[\d.eE+-]*/g;
 
 function objectOf(text: string, what: string): Readonly<Record<string, unknown>> {
   const exact = text.replace(textsAndNumbers, (token) => (/^\d{16,20}$/.test(token) ? `"${token}"` : token));

@@ -34,5 +34,6 @@ async function run(context: Context): Promise<Answer> {
   context.terminal.say(
     `${clean(used)} of ${clean(daily)} USD on ${clean(day)}; it begins anew ${moment(resets, context.clock.now())}.`,
   );
-  return { ...listing(context, { columns, rows: repositories, none: "Nothing was spent today." }), data: budget };
+  const listed = await listing(context, { columns, rows: repositories, none: "Nothing was spent today." });
+  return { ...listed, data: budget };
 }

@@ -346,7 +346,8 @@ const nanoDigits = 9;
 /** Billionths of a dollar as dollars. */
 function usdText(nano: string): string {
   const digits = nano.padStart(nanoDigits + 1, "0");
-  const fraction = digits.slice(-nanoDigits).replace(/0+$/, "");
+  let fraction = digits.slice(-nanoDigits);
+  while (fraction.endsWith("0")) fraction = fraction.slice(0, -1);
   return `${digits.slice(0, -nanoDigits)}${fraction === "" ? "" : `.${fraction}`}`;
 }
 
