@@ -26,7 +26,8 @@ interface OpenedMind extends Mind {
 }
 
 const questionsMax = 2;
-const lineBytesMax = 1_000_000;
+/** A prompt at its longest, written into JSON twice. */
+const lineBytesMax = 4_000_000;
 /** A busy machine is no reason to take a weaker way. */
 const probeMsMax = 90_000;
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { getPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runLimited, type WorkLimits } from "./limited-process.ts";
+import { runLimited, runPiped, type WorkLimits } from "./limited-process.ts";
 
 let folder = "";
 beforeAll(() => {
@@ -65,5 +65,43 @@ describe("a process with limits", () => {
     expect(killed.end).toEqual({ kind: "died", why: "its process ended with SIGKILL" });
     const unwanted = await ran("unwanted", "setInterval(() => {}, 1_000);", plenty, AbortSignal.timeout(500));
     expect(unwanted.end).toEqual({ kind: "died", why: "it was ended" });
+  });
+});
+
+describe("a process with three pipes", () => {
+  const piped = (source: string, lineBytesMax = 1_000) => {
+    const heard: string[] = [];
+    const end = runPiped({
+      command: [process.execPath, "-e", source],
+      limits: plenty,
+      signal: new AbortController().signal,
+      input: "first",
+      lineBytesMax,
+      heard: (line, answer) => {
+        heard.push(line);
+        answer("second");
+      },
+    });
+    return end.then((ended) => ({ ended, heard }));
+  };
+
+  it("has no environment and no channel, and is handed lines", async () => {
+    const source = `
+      const lines = [];
+      require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+        lines.push(line);
+        console.log(JSON.stringify([lines, Object.keys(process.env), typeof process.send, process.cwd()]));
+        if (lines.length === 2) process.exit(0);
+      });`;
+    expect(await piped(source)).toEqual({
+      ended: { kind: "done" },
+      heard: ['[["first"],[],"undefined","/"]', '[["first","second"],[],"undefined","/"]'],
+    });
+  });
+
+  it("is ended where it says a longer line than it may", async () => {
+    const { ended, heard } = await piped('setInterval(() => process.stdout.write("x".repeat(600)), 1)');
+    expect(ended).toEqual({ kind: "died", why: "it said more than it may" });
+    expect(heard).toEqual([]);
   });
 });

@@ -4,6 +4,7 @@ import { withoutHidden } from "./hidden.ts";
 
 const address = /(?:\b[a-z][a-z0-9+.-]{1,15}:\/\/|\bmailto:|\bjavascript:|\bdata:|\bwww\.)\S*/gi;
 const removed = "(link removed)";
+const lookalikes: Readonly<Record<string, string>> = { "[": "(", "]": ")", "<": "‹", ">": "›" };
 
 /** Where the repository's own pages are: `https://github.com/org/name`. */
 export function safeText(text: string, repositoryUrl: string): string {
@@ -16,10 +17,11 @@ export function safeText(text: string, repositoryUrl: string): string {
   return mapAddresses(lines, repositoryUrl, escaped);
 }
 
-/** One line that GitHub shows as it is written: a title or the first line of a commit. */
+/** One line that GitHub shows as it is written, a title or the first line of a commit; where another page renders it, it is no image, link or HTML either. */
 export function safeLine(text: string, lengthMax: number): string {
   const line = withoutHidden(text).replace(/\s+/g, " ").trim();
-  return mapAddresses(line, undefined, harmless).slice(0, lengthMax).trim();
+  const plain = line.replace(/[[\]<>]/g, (character) => lookalikes[character] ?? "");
+  return mapAddresses(plain, undefined, harmless).slice(0, lengthMax).trim();
 }
 
 function mapAddresses(text: string, repositoryUrl: string | undefined, rest: (text: string) => string): string {
