@@ -315,7 +315,14 @@ test.each(
     const filled = route.path.replaceAll(/:([a-z_]+)\*?/g, (_all, name: string) =>
       id === "releaseApproval" ? side.approvalId : (placeOf[name]?.(side) ?? "checkpoint"),
     );
-    const query = { fund_id: side.fund.fundId, subject_id: side.fund.fundId, watchdog: "vpin", symbol: "AAPL" };
+    const query = {
+      fund_id: side.fund.fundId,
+      subject_id: side.fund.fundId,
+      watchdog: "vpin",
+      symbol: "AAPL",
+      regime: "CAT",
+      date: "2026-11-13",
+    };
     const taken = new Set(queryOf(id));
     const asked = Object.entries(query).filter(([name]) => taken.has(name));
     return route.method === "GET" ? `${filled}?${new URLSearchParams(asked)}` : filled;
