@@ -7,13 +7,19 @@ import { useDanger } from "../danger/danger-dialog.tsx";
 import { lists } from "../data/lists.ts";
 import { useList } from "../data/use-list.ts";
 import { desks } from "../desk-list.ts";
-import { carried, type DeskSearch } from "../model/search.ts";
+import { carried, type DeskSearch, readSearch } from "../model/search.ts";
 import { useWeb } from "../web-context.tsx";
 import { type KeyMeaning, keyHelp, meaningOf } from "./keys.ts";
 import { useChangeSearch, useDeskSearch } from "./use-search.ts";
 
 const afterGMs = 1_500;
 const saidMs = 4_000;
+
+/** What is carried over is asked of the address when the key comes: what was rendered last may be of an address before it. */
+const toDesk = (path: string) => ({
+  to: path,
+  search: (now: Readonly<Record<string, unknown>>) => carried(readSearch(now)),
+});
 
 export function KeyLayer() {
   const [shown, setShown] = useState<"help" | "palette">();
@@ -24,7 +30,7 @@ export function KeyLayer() {
   const change = useChangeSearch();
   const gAt = useRef(0);
   const mean = (meaning: KeyMeaning): void => {
-    if (meaning.kind === "desk") void navigate({ to: meaning.path, search: carried(search) } as never);
+    if (meaning.kind === "desk") void navigate(toDesk(meaning.path) as never);
     if (meaning.kind === "help" || meaning.kind === "palette") setShown(meaning.kind);
     if (meaning.kind === "filter") document.getElementById("filter")?.focus();
     if (meaning.kind === "chart") change({ tables: search.tables === undefined ? "all" : undefined });
@@ -158,14 +164,13 @@ function Palette({ close }: { readonly close: () => void }) {
 
 function useEntries(): readonly Entry[] {
   const navigate = useNavigate();
-  const search = useDeskSearch();
   const change = useChangeSearch();
   const open = useDanger();
   const { data: funds = [] } = useList("funds");
   return [
     ...desks.map(({ title, path, question }) => ({
       label: `${title}: ${question}`,
-      run: () => void navigate({ to: path, search: carried(search) } as never),
+      run: () => void navigate(toDesk(path) as never),
     })),
     { label: "All funds", run: () => change({ fund: undefined }) },
     ...funds.map(({ fund_id, mode }) => ({
