@@ -100,6 +100,7 @@ function wireValue(field: FieldShape, asked: unknown): unknown {
 /** What protobuf has for a field that is not there. */
 function absent({ type, list }: FieldShape): unknown {
   if (list) return [];
+  if (type === "map") return {};
   if (type === "text") return "";
   if (type === "boolean") return false;
   return type === "whole" || type === "number" ? 0 : undefined;
