@@ -115,10 +115,11 @@ describe("/signals", () => {
     await at("desk-replay").waitFor();
     const there = new URL(page.url()).searchParams;
     expect([there.get("fund"), there.get("at"), there.get("symbol")]).toEqual(["alpha", moment, "AAPL"]);
+    await untilState(duty, "moment", /ready|partial/);
     await page.keyboard.press("g");
     await page.keyboard.press("m");
     await at("desk-matrix").waitFor();
-    expect(new URL(page.url()).searchParams.get("at")).toBe(moment);
+    await expect.poll(() => new URL(page.url()).searchParams.get("at")).toBe(moment);
     expect(new URL(page.url()).searchParams.get("status")).toBeNull();
   });
 
