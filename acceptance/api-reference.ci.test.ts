@@ -24,7 +24,8 @@ afterAll(async () => {
 const logIn = async (name: string): Promise<string> => (await logInAs(platform, name)).access_token;
 
 /** These would end the login of the lines after them, or every service: each has a login of its own that may not, or is the last of its kind. */
-const disruptive = /\/v1\/(?:platform\/restart|auth\/logout|auth\/sessions\/revoke|auth\/signing-keys|githubbot\/install)/;
+const disruptive =
+  /\/v1\/(?:platform\/restart|auth\/logout|auth\/sessions\/revoke|auth\/signing-keys|githubbot\/install)/;
 
 describe("26: the API as it is described", { timeout: 280_000 }, () => {
   test("every curl line of /docs runs, and is answered as a right request", async () => {

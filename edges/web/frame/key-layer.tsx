@@ -16,7 +16,7 @@ const afterGMs = 1_500;
 const saidMs = 4_000;
 
 /** What is carried over is asked of the address when the key comes: what was rendered last may be of an address before it. */
-const toDesk = (path: string) => ({
+const carriedTo = (path: string) => ({
   to: path,
   search: (now: Readonly<Record<string, unknown>>) => carried(readSearch(now)),
 });
@@ -30,7 +30,7 @@ export function KeyLayer() {
   const change = useChangeSearch();
   const gAt = useRef(0);
   const mean = (meaning: KeyMeaning): void => {
-    if (meaning.kind === "desk") void navigate(toDesk(meaning.path) as never);
+    if (meaning.kind === "desk") void navigate(carriedTo(meaning.path) as never);
     if (meaning.kind === "help" || meaning.kind === "palette") setShown(meaning.kind);
     if (meaning.kind === "filter") document.getElementById("filter")?.focus();
     if (meaning.kind === "chart") change({ tables: search.tables === undefined ? "all" : undefined });
@@ -170,7 +170,7 @@ function useEntries(): readonly Entry[] {
   return [
     ...desks.map(({ title, path, question }) => ({
       label: `${title}: ${question}`,
-      run: () => void navigate(toDesk(path) as never),
+      run: () => void navigate(carriedTo(path) as never),
     })),
     { label: "All funds", run: () => change({ fund: undefined }) },
     ...funds.map(({ fund_id, mode }) => ({
