@@ -27,6 +27,9 @@ const logIn = async (name: string): Promise<string> => (await logInAs(platform, 
 const disruptive =
   /\/v1\/(?:platform\/restart|auth\/logout|auth\/sessions\/revoke|auth\/signing-keys|githubbot\/install)/;
 
+/** GitHub signs the bytes that it sends, so that no example can be right; edges/gateway/githubbot has its tests. */
+const signed = /\/githubbot\/webhook'/;
+
 describe("26: the API as it is described", { timeout: 280_000 }, () => {
   test("every curl line of /docs runs, and is answered as a right request", async () => {
     const token = await logIn("duty");
@@ -44,7 +47,7 @@ describe("26: the API as it is described", { timeout: 280_000 }, () => {
       );
       const lines = curlLinesOf(page);
       expect(lines).toHaveLength(described.length);
-      const usual = lines.filter((line) => !disruptive.test(line));
+      const usual = lines.filter((line) => !disruptive.test(line) && !signed.test(line));
       const outcomes = [...(await runCurls(usual, token))];
       for (const line of lines.filter((one) => disruptive.test(one)))
         outcomes.push(await runCurl(line, await logIn("viewer")));
